@@ -155,7 +155,7 @@ def delivered(events, seconds, capacity):
 
 
 def share_of_bound(summary, curve):
-    """Of the bitrate that the curve has at the run's latency; ``None`` where it has less or begins later."""
+    """The share of the bitrate that the curve has at the run's latency; ``None`` where it has less or begins later."""
     at = summary["latency_p95_ms"]
     times, most = ([point[key] for point in curve] for key in ("latency_p95_ms", "video_bitrate_bps"))
     share = summary["video_bitrate_bps"] / float(np.interp(at, times, most)) if at >= times[0] else None

@@ -208,7 +208,8 @@ impl World {
         let text = match what {
             Patch::Candidate => fragment(&present, candidate),
             Patch::Restart => fragment(&credentials(self.restarts), candidate),
-            Patch::BadRestart => fragment(&credentials(self.restarts), "candidate:1 1 udp x 192.0.2.7 5 typ host"),
+            // Four characters are the least (RFC 8839 section 5.4).
+            Patch::BadRestart => fragment(&Credentials { ufrag: "bad".into(), ..present }, candidate),
             Patch::Text(text) => text.clone(),
         };
         let tag = format!("\"ice-{}\"", seen.map_or(0, |seen| seen.etag));
@@ -225,12 +226,13 @@ impl World {
         let status = answer.status;
         let is_ours = !matches!(what, Patch::Text(_));
         let expected = match (condition, what, self.here.contains_key(&id)) {
-            (Tag::Missing, _, _) => Some(428),
             (_, _, false) if is_ours => Some(404),
+            (Tag::Missing, Patch::Candidate, true) => Some(204),
+            (_, Patch::BadRestart, true) => Some(400),
+            (Tag::Missing, Patch::Restart, true) => Some(428),
             (Tag::Stale, _, true) if is_ours => Some(412),
             (_, Patch::Candidate, true) => Some(204),
             (_, Patch::Restart, true) => Some(200),
-            (_, Patch::BadRestart, true) => Some(400),
             _ => None,
         };
         assert!(expected.is_none_or(|expected| expected == status), "{status}, must be {expected:?}");

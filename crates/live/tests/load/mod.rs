@@ -7,19 +7,13 @@ mod process;
 mod soak;
 mod viewer;
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use thalweg_emulate::clock::Clock;
 use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_sender::Scheme;
 use thalweg_units::{Rate, Size};
 use thalweg_video::Video;
-
-/// One test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 /// An encoder model at 30 fps and silence, on loopback.
 fn publisher(max_viewers: usize) -> Publisher {

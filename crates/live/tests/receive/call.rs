@@ -1,7 +1,7 @@
 //! A receiver, and a publisher that sends to it.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use thalweg_emulate::LinkConfig;
 use thalweg_emulate::clock::{Clock, pause};
@@ -13,12 +13,6 @@ use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Size, Span};
 use thalweg_video::Video;
-
-/// Tests with media take turns: the processor is fast enough for one at a time.
-pub fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// These rates for the video, with this delay in each direction.
 pub fn link(rates: &str, delay_ms: i64) -> LinkConfig {

@@ -5,9 +5,9 @@
 mod call;
 use std::net::SocketAddr;
 
-use crate::ends;
 use crate::http::{self, ask, body, header, status};
-use call::{Call, Receiving, link, one_at_a_time};
+use crate::{alone, ends};
+use call::{Call, Receiving, link};
 use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::measure::Feedback;
 use thalweg_live::receive::{Observe, ReceiveConfig, VideoCodec};
@@ -37,140 +37,146 @@ const MODEL: Call = Call { codec: "model", scheme: "gcc" };
 
 #[test]
 fn everything_that_is_sent_is_received_decoded_and_measured() {
-    let _alone = one_at_a_time();
-    let record = std::env::temp_dir().join(format!("thalweg-receive-{}", std::process::id()));
-    std::fs::create_dir_all(&record).expect("a folder");
-    let observe = Observe { each_packet: true, data: true, record: Some(record.clone()) };
-    let receiving = Receiving::start(ReceiveConfig { observe, ..config() }, None);
-    let counted = Call::default().run(&receiving, Span::from_secs(5));
-    let metrics = &counted.metrics;
-    assert!(metrics.contains("\nthalweg_senders 1\n"), "{metrics}");
-    assert!(metrics.contains("thalweg_connected{sender=\"sender-1\"} 1\n"), "{metrics}");
-    let [observed] = &receiving.finish()[..] else { panic!("one sender") };
-    let (report, seen) = (&observed.report, &observed.report.received);
-    assert_eq!((report.name.as_str(), report.state, seen.codec.as_deref()), ("sender-1", "closed", Some("VP8")));
-    assert!(seen.resolution.as_ref().is_some_and(|size| size.contains('x')), "{report:?}");
-    // How many pictures are encoded is up to this machine; all that are sent are shown.
-    let sent = counted.sent("thalweg_frames_sent_total");
-    assert!(sent > 20.0 && seen.frames_decoded as f64 >= 0.95 * sent - 3.0, "of {sent}: {report:?}");
-    assert!(seen.frames_decoded as f64 <= sent + 10.0 && seen.frames_undecodable == 0, "of {sent}: {report:?}");
-    let fps = sent / seen.duration_s;
-    assert!((0.8 * fps..1.3 * fps).contains(&seen.frame_rate_fps), "{fps} a second were sent: {report:?}");
-    let bytes = counted.sent("thalweg_sent_bytes_total");
-    let received = seen.wire_bitrate_bps * seen.duration_s / 8.0;
-    assert!((0.9 * bytes..1.3 * bytes).contains(&received), "{received} of {bytes} bytes: {report:?}");
-    assert!((40.0..=60.0).contains(&seen.audio_rate_pps), "{report:?}");
-    assert!(seen.longest_freeze_ms > 20.0 && (0.0..=1.0).contains(&seen.stall_ratio), "{report:?}");
-    // Numbers and times are known by the sender's reports, which begin after some frames.
-    assert_eq!(seen.latency_from, Some("barcodes"));
-    assert!((0.0..1000.0).contains(&seen.latency_p50_ms.expect("barcodes")), "{report:?}");
-    let all = 30.0 * seen.duration_s;
-    let missing = seen.pictures_missing.expect("barcodes") as f64;
-    assert!((missing + sent - all).abs() < 0.2 * all, "{missing} missing and {sent} sent of {all}: {report:?}");
-    assert!((report.utilization, report.capacity_bps) == (None, None), "no link was given: {report:?}");
-    // Each frame and each packet was kept.
-    let packets = counted.sent("thalweg_sent_packets_total");
-    assert!(observed.frames.len() as u64 == seen.frames_whole && observed.packets.len() as f64 > 0.9 * packets);
-    let numbered = observed.frames.iter().filter(|frame| frame.number.is_some()).count();
-    assert!(numbered as f64 > 0.9 * seen.frames_decoded as f64, "{numbered} of {}", seen.frames_decoded);
-    let recorded = std::fs::metadata(record.join("sender-1.ivf")).expect("a recording").len();
-    std::fs::remove_dir_all(&record).expect("its folder");
-    let data: usize = observed.frames.iter().map(|frame| frame.data.len()).sum();
-    assert_eq!(recorded, 32 + (data + 12 * observed.frames.len()) as u64);
+    alone(|| {
+        let record = std::env::temp_dir().join(format!("thalweg-receive-{}", std::process::id()));
+        std::fs::create_dir_all(&record).expect("a folder");
+        let observe = Observe { each_packet: true, data: true, record: Some(record.clone()) };
+        let receiving = Receiving::start(ReceiveConfig { observe, ..config() }, None);
+        let counted = Call::default().run(&receiving, Span::from_secs(5));
+        let metrics = &counted.metrics;
+        assert!(metrics.contains("\nthalweg_senders 1\n"), "{metrics}");
+        assert!(metrics.contains("thalweg_connected{sender=\"sender-1\"} 1\n"), "{metrics}");
+        let [observed] = &receiving.finish()[..] else { panic!("one sender") };
+        let (report, seen) = (&observed.report, &observed.report.received);
+        assert_eq!((report.name.as_str(), report.state, seen.codec.as_deref()), ("sender-1", "closed", Some("VP8")));
+        assert!(seen.resolution.as_ref().is_some_and(|size| size.contains('x')), "{report:?}");
+        // How many pictures are encoded is up to this machine; all that are sent are shown.
+        let sent = counted.sent("thalweg_frames_sent_total");
+        assert!(sent > 20.0 && seen.frames_decoded as f64 >= 0.95 * sent - 3.0, "of {sent}: {report:?}");
+        assert!(seen.frames_decoded as f64 <= sent + 10.0 && seen.frames_undecodable == 0, "of {sent}: {report:?}");
+        let fps = sent / seen.duration_s;
+        assert!((0.8 * fps..1.3 * fps).contains(&seen.frame_rate_fps), "{fps} a second were sent: {report:?}");
+        let bytes = counted.sent("thalweg_sent_bytes_total");
+        let received = seen.wire_bitrate_bps * seen.duration_s / 8.0;
+        assert!((0.9 * bytes..1.3 * bytes).contains(&received), "{received} of {bytes} bytes: {report:?}");
+        assert!((40.0..=60.0).contains(&seen.audio_rate_pps), "{report:?}");
+        assert!(seen.longest_freeze_ms > 20.0 && (0.0..=1.0).contains(&seen.stall_ratio), "{report:?}");
+        // Numbers and times are known by the sender's reports, which begin after some frames.
+        assert_eq!(seen.latency_from, Some("barcodes"));
+        assert!((0.0..1000.0).contains(&seen.latency_p50_ms.expect("barcodes")), "{report:?}");
+        let all = 30.0 * seen.duration_s;
+        let missing = seen.pictures_missing.expect("barcodes") as f64;
+        assert!((missing + sent - all).abs() < 0.2 * all, "{missing} missing and {sent} sent of {all}: {report:?}");
+        assert!((report.utilization, report.capacity_bps) == (None, None), "no link was given: {report:?}");
+        // Each frame and each packet was kept.
+        let packets = counted.sent("thalweg_sent_packets_total");
+        assert!(observed.frames.len() as u64 == seen.frames_whole && observed.packets.len() as f64 > 0.9 * packets);
+        let numbered = observed.frames.iter().filter(|frame| frame.number.is_some()).count();
+        assert!(numbered as f64 > 0.9 * seen.frames_decoded as f64, "{numbered} of {}", seen.frames_decoded);
+        let recorded = std::fs::metadata(record.join("sender-1.ivf")).expect("a recording").len();
+        std::fs::remove_dir_all(&record).expect("its folder");
+        let data: usize = observed.frames.iter().map(|frame| frame.data.len()).sum();
+        assert_eq!(recorded, 32 + (data + 12 * observed.frames.len()) as u64);
+    });
 }
 
 #[test]
 fn a_recording_on_a_full_disk_ends_and_the_session_goes_on_and_says_so() {
-    let _alone = one_at_a_time();
-    let folder = std::env::temp_dir().join(format!("thalweg-receive-full-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    std::os::unix::fs::symlink("/dev/full", folder.join("sender-1.ivf")).expect("a link");
-    let observe = Observe { record: Some(folder.clone()), ..Observe::default() };
-    let receiving = Receiving::start(ReceiveConfig { observe, decode: false, ..config() }, None);
-    MODEL.run(&receiving, Span::from_secs(3));
-    let [observed] = &receiving.finish()[..] else { panic!("one sender") };
-    std::fs::remove_dir_all(&folder).expect("its folder");
-    let failure = observed.failure.as_ref().expect("it was not recorded").to_string();
-    assert!(failure.contains("sender-1.ivf") && failure.contains("No space left"), "{failure}");
-    assert!(observed.report.received.frames_whole > 20, "{:?}", observed.report);
+    alone(|| {
+        let folder = std::env::temp_dir().join(format!("thalweg-receive-full-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::os::unix::fs::symlink("/dev/full", folder.join("sender-1.ivf")).expect("a link");
+        let observe = Observe { record: Some(folder.clone()), ..Observe::default() };
+        let receiving = Receiving::start(ReceiveConfig { observe, decode: false, ..config() }, None);
+        MODEL.run(&receiving, Span::from_secs(3));
+        let [observed] = &receiving.finish()[..] else { panic!("one sender") };
+        std::fs::remove_dir_all(&folder).expect("its folder");
+        let failure = observed.failure.as_ref().expect("it was not recorded").to_string();
+        assert!(failure.contains("sender-1.ivf") && failure.contains("No space left"), "{failure}");
+        assert!(observed.report.received.frames_whole > 20, "{:?}", observed.report);
+    });
 }
 
 #[test]
 fn a_sender_over_a_link_that_drops_is_measured_against_what_it_carries() {
-    let _alone = one_at_a_time();
-    let config = ReceiveConfig { link: Some(link("2Mbps/500kbps@6s", 20)), decode: false, ..config() };
-    let receiving = Receiving::start(config, None);
-    MODEL.run_with(&receiving, Span::from_secs(11), |receiver, _| {
-        let [report] = &receiver.senders()[..] else { panic!("one sender") };
-        assert_eq!(report.capacity_bps, Some(500e3), "{report:?}");
-        // The sender follows, and what stands in the queue comes with the link's own rate.
-        assert!((50e3..650e3).contains(&report.wire_bps), "{report:?}");
+    alone(|| {
+        let config = ReceiveConfig { link: Some(link("2Mbps/500kbps@6s", 20)), decode: false, ..config() };
+        let receiving = Receiving::start(config, None);
+        MODEL.run_with(&receiving, Span::from_secs(11), |receiver, _| {
+            let [report] = &receiver.senders()[..] else { panic!("one sender") };
+            assert_eq!(report.capacity_bps, Some(500e3), "{report:?}");
+            // The sender follows, and what stands in the queue comes with the link's own rate.
+            assert!((50e3..650e3).contains(&report.wire_bps), "{report:?}");
+        });
+        let [observed] = &receiving.finish()[..] else { panic!("one sender") };
+        let (report, seen) = (&observed.report, &observed.report.received);
+        let mean = report.capacity_mean_bps.expect("a link");
+        assert!((1.0e6..1.6e6).contains(&mean), "{report:?}");
+        let share = seen.wire_bitrate_bps / mean;
+        assert!((0.1..=1.02).contains(&share) && report.utilization == Some(share), "{share}: {report:?}");
+        assert!(seen.frames_whole > 60 && seen.latency_from == Some("sender-reports"), "{report:?}");
+        assert!((20.0..3000.0).contains(&seen.latency_p50_ms.expect("reports came")), "{report:?}");
+        let link = report.link.as_ref().expect("a link");
+        let count = |name: &str| link["up"][name].as_f64().expect("a count");
+        assert!(count("packets") > 200.0 && count("delivered") <= count("packets"), "{link}");
+        // What left the link came here: media, its handshake and its checks.
+        let (left, came) = (count("delivered_bytes"), seen.wire_bitrate_bps * seen.duration_s / 8.0);
+        assert!((0.85 * left..=1.01 * left).contains(&came), "{came} of {left}: {report:?}");
     });
-    let [observed] = &receiving.finish()[..] else { panic!("one sender") };
-    let (report, seen) = (&observed.report, &observed.report.received);
-    let mean = report.capacity_mean_bps.expect("a link");
-    assert!((1.0e6..1.6e6).contains(&mean), "{report:?}");
-    let share = seen.wire_bitrate_bps / mean;
-    assert!((0.1..=1.02).contains(&share) && report.utilization == Some(share), "{share}: {report:?}");
-    assert!(seen.frames_whole > 60 && seen.latency_from == Some("sender-reports"), "{report:?}");
-    assert!((20.0..3000.0).contains(&seen.latency_p50_ms.expect("reports came")), "{report:?}");
-    let link = report.link.as_ref().expect("a link");
-    let count = |name: &str| link["up"][name].as_f64().expect("a count");
-    assert!(count("packets") > 200.0 && count("delivered") <= count("packets"), "{link}");
-    // What left the link came here: media, its handshake and its checks.
-    let (left, came) = (count("delivered_bytes"), seen.wire_bitrate_bps * seen.duration_s / 8.0);
-    assert!((0.85 * left..=1.01 * left).contains(&came), "{came} of {left}: {report:?}");
 }
 
 #[test]
 fn two_senders_have_a_link_each_and_are_measured_apart() {
-    let _alone = one_at_a_time();
-    let config = ReceiveConfig { link: Some(link("300kbps", 10)), max_senders: 2, decode: false, ..config() };
-    let receiving = Receiving::start(config, None);
-    MODEL.run_with(&receiving, Span::from_secs(4), |_, address| {
-        let second = MODEL.send(&receiving.endpoint("?name=second", None));
-        receiving.wait_for(2);
-        pause(Span::from_secs(4));
-        let third = ask(address, "POST /whip", &[SDP], &offer(Direction::SendOnly, 3));
-        assert_eq!((status(&third), header(&third, "retry-after")), (503, Some("2")), "{third}");
-        drop(second);
+    alone(|| {
+        let config = ReceiveConfig { link: Some(link("300kbps", 10)), max_senders: 2, decode: false, ..config() };
+        let receiving = Receiving::start(config, None);
+        MODEL.run_with(&receiving, Span::from_secs(4), |_, address| {
+            let second = MODEL.send(&receiving.endpoint("?name=second", None));
+            receiving.wait_for(2);
+            pause(Span::from_secs(4));
+            let third = ask(address, "POST /whip", &[SDP], &offer(Direction::SendOnly, 3));
+            assert_eq!((status(&third), header(&third, "retry-after")), (503, Some("2")), "{third}");
+            drop(second);
+        });
+        let left = receiving.finish();
+        let mut names: Vec<&str> = left.iter().map(|observed| observed.report.name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["second-2", "sender-1"]);
+        for observed in &left {
+            // Over one link together each would have half.
+            let report = &observed.report;
+            assert!(report.received.frames_whole > 20 && report.utilization > Some(0.5), "{report:?}");
+        }
     });
-    let left = receiving.finish();
-    let mut names: Vec<&str> = left.iter().map(|observed| observed.report.name.as_str()).collect();
-    names.sort_unstable();
-    assert_eq!(names, ["second-2", "sender-1"]);
-    for observed in &left {
-        // Over one link together each would have half.
-        let report = &observed.report;
-        assert!(report.received.frames_whole > 20 && report.utilization > Some(0.5), "{report:?}");
-    }
 }
 
 #[test]
 fn feedback_and_audio_are_those_that_were_asked_for() {
-    let _alone = one_at_a_time();
-    let cases = [(Feedback::Any, "twcc-on-request"), (Feedback::PerStream, "ccfb"), (Feedback::Plain, "plain")];
-    for (feedback, agreed) in cases {
-        let receiving = Receiving::start(ReceiveConfig { feedback, audio: false, decode: false, ..config() }, None);
-        MODEL.run(&receiving, Span::from_secs(2));
-        let [observed] = &receiving.finish()[..] else { panic!("one sender") };
-        let seen = &observed.report.received;
-        assert_eq!(seen.feedback.as_deref(), Some(agreed));
-        assert!(seen.frames_whole > 20 && seen.audio_packets == 0, "{agreed}: {seen:?}");
-    }
+    alone(|| {
+        let cases = [(Feedback::Any, "twcc-on-request"), (Feedback::PerStream, "ccfb"), (Feedback::Plain, "plain")];
+        for (feedback, agreed) in cases {
+            let receiving = Receiving::start(ReceiveConfig { feedback, audio: false, decode: false, ..config() }, None);
+            MODEL.run(&receiving, Span::from_secs(2));
+            let [observed] = &receiving.finish()[..] else { panic!("one sender") };
+            let seen = &observed.report.received;
+            assert_eq!(seen.feedback.as_deref(), Some(agreed));
+            assert!(seen.frames_whole > 20 && seen.audio_packets == 0, "{agreed}: {seen:?}");
+        }
+    });
 }
 
 #[cfg(feature = "openh264")]
 #[test]
 fn h264_is_received_where_the_sender_has_nothing_else() {
-    let _alone = one_at_a_time();
-    let receiving = Receiving::start(config(), None);
-    let counted = Call { scheme: "gcc", codec: "h264" }.run(&receiving, Span::from_secs(4));
-    let [observed] = &receiving.finish()[..] else { panic!("one sender") };
-    let (seen, sent) = (&observed.report.received, counted.sent("thalweg_frames_sent_total"));
-    assert_eq!(seen.codec.as_deref(), Some("H264"));
-    assert!(seen.frames_decoded as f64 >= 0.9 * sent - 5.0 && seen.frames_undecodable == 0, "of {sent}: {seen:?}");
-    assert!(seen.frames_decoded > 0, "of {sent}: {seen:?}");
+    alone(|| {
+        let receiving = Receiving::start(config(), None);
+        let counted = Call { scheme: "gcc", codec: "h264" }.run(&receiving, Span::from_secs(4));
+        let [observed] = &receiving.finish()[..] else { panic!("one sender") };
+        let (seen, sent) = (&observed.report.received, counted.sent("thalweg_frames_sent_total"));
+        assert_eq!(seen.codec.as_deref(), Some("H264"));
+        assert!(seen.frames_decoded as f64 >= 0.9 * sent - 5.0 && seen.frames_undecodable == 0, "of {sent}: {seen:?}");
+        assert!(seen.frames_decoded > 0, "of {sent}: {seen:?}");
+    });
 }
 
 #[test]

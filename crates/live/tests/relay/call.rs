@@ -1,7 +1,7 @@
 //! A sender, a relay and those who watch it, in one process.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use thalweg_emulate::LinkConfig;
 use thalweg_emulate::clock::{Clock, pause};
@@ -15,12 +15,6 @@ use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Size, Span};
 use thalweg_video::Video;
-
-/// Tests with media take turns: the processor is fast enough for one at a time.
-pub fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn no_trace(_: &str) -> Result<Arc<Trace>, String> {
     Err("no trace".into())

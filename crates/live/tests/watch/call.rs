@@ -1,7 +1,7 @@
 //! A publisher and a watcher.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use thalweg_codecs::Codec;
 use thalweg_emulate::LinkConfig;
@@ -13,12 +13,6 @@ use thalweg_netsim::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Size, Span};
 use thalweg_video::Video;
-
-/// Tests with media take turns: the processor is fast enough for one at a time.
-pub fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// 8 Mbps towards the watcher, with this loss ratio, and this delay in each direction.
 pub fn link(loss: f64, delay_ms: i64) -> LinkConfig {

@@ -14,7 +14,8 @@ use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
 use thalweg_transport::{Config, Connection, Event, Identity, Output};
 use thalweg_units::{Ecn, Span, Time};
 
-use super::call::{Call, one_at_a_time};
+use super::call::Call;
+use crate::alone;
 use crate::ends::{connection, local};
 
 /// The outcome of the server's one session.
@@ -136,25 +137,28 @@ fn attend(mut connection: Connection, socket: &UdpSocket, clock: &Clock, seen: &
 
 #[test]
 fn a_whip_server_that_makes_no_checks_is_sent_to() {
-    let _alone = one_at_a_time();
-    let server = LiteServer::new(Direction::ReceiveOnly);
-    let (publisher, web) = Call::default().publish(Clock::new());
-    let whip_session = publisher.whip_session(Endpoint::new(&server.url, None).expect("an address")).expect("a thread");
-    assert!(server.becomes(|seen| seen.packets > 100), "{:?}", server.seen());
-    assert_eq!(whip_session.state(), WhipState::Connected);
-    drop(whip_session);
-    assert!(server.becomes(|seen| seen.closed && seen.deleted), "{:?}", server.seen());
-    web.stop();
+    alone(|| {
+        let server = LiteServer::new(Direction::ReceiveOnly);
+        let (publisher, web) = Call::default().publish(Clock::new());
+        let whip_session =
+            publisher.whip_session(Endpoint::new(&server.url, None).expect("an address")).expect("a thread");
+        assert!(server.becomes(|seen| seen.packets > 100), "{:?}", server.seen());
+        assert_eq!(whip_session.state(), WhipState::Connected);
+        drop(whip_session);
+        assert!(server.becomes(|seen| seen.closed && seen.deleted), "{:?}", server.seen());
+        web.stop();
+    });
 }
 
 #[test]
 fn a_whep_server_that_makes_no_checks_is_connected_to() {
-    let _alone = one_at_a_time();
-    let server = LiteServer::new(Direction::SendOnly);
-    let place = Place::new(&server.url, None, None, None).expect("an address");
-    let watcher = Watcher::start(WatchConfig::new(place), Clock::new()).expect("a watcher");
-    assert!(server.becomes(|seen| seen.connected), "{:?}", server.seen());
-    let (_, ended) = watcher.finish();
-    ended.expect("nothing went wrong");
-    assert!(server.becomes(|seen| seen.closed && seen.deleted), "{:?}", server.seen());
+    alone(|| {
+        let server = LiteServer::new(Direction::SendOnly);
+        let place = Place::new(&server.url, None, None, None).expect("an address");
+        let watcher = Watcher::start(WatchConfig::new(place), Clock::new()).expect("a watcher");
+        assert!(server.becomes(|seen| seen.connected), "{:?}", server.seen());
+        let (_, ended) = watcher.finish();
+        ended.expect("nothing went wrong");
+        assert!(server.becomes(|seen| seen.closed && seen.deleted), "{:?}", server.seen());
+    });
 }

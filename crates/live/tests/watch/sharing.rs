@@ -11,7 +11,8 @@ use thalweg_sender::Scheme;
 use thalweg_units::{Size, Span};
 use thalweg_video::Video;
 
-use super::call::{link, one_at_a_time};
+use super::call::link;
+use crate::alone;
 
 /// Three viewers without a link and one behind a link of 200 kbps share one encoder for this long; returns their reports
 /// and the publisher's metrics.
@@ -57,23 +58,24 @@ fn share(scheme: &str, span: Span) -> (Vec<Report>, String) {
 
 #[test]
 fn viewers_of_one_encoder_see_all_of_it_and_one_on_a_bad_path_less_without_cost_to_the_others() {
-    let _alone = one_at_a_time();
-    for scheme in ["gcc", "vidaptive"] {
-        let (reports, metrics) = share(scheme, Span::from_secs(12));
-        let metric = |name: &str| -> f64 {
-            let samples = metrics.lines().filter(|line| line.starts_with(name));
-            samples.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
-        };
-        assert_eq!(metric("thalweg_shared_encoder_viewers"), 4.0, "{metrics}");
-        assert_eq!(metrics.lines().filter(|line| line.starts_with("thalweg_shared_encoder_viewers{")).count(), 1);
-        let (slow, others) = reports.split_last().expect("four");
-        for report in others {
-            assert_eq!(report.frames_undecodable, 0, "{scheme}: {report:?}");
-            assert!(report.frame_rate_fps > 22.0 && report.longest_freeze_ms < 1000.0, "{scheme}: {report:?}");
-            // At most one in three seconds is that of the slow one, and a few are of the beginning.
-            assert!(report.keyframes <= 12, "{scheme}: {report:?}");
+    alone(|| {
+        for scheme in ["gcc", "vidaptive"] {
+            let (reports, metrics) = share(scheme, Span::from_secs(12));
+            let metric = |name: &str| -> f64 {
+                let samples = metrics.lines().filter(|line| line.starts_with(name));
+                samples.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
+            };
+            assert_eq!(metric("thalweg_shared_encoder_viewers"), 4.0, "{metrics}");
+            assert_eq!(metrics.lines().filter(|line| line.starts_with("thalweg_shared_encoder_viewers{")).count(), 1);
+            let (slow, others) = reports.split_last().expect("four");
+            for report in others {
+                assert_eq!(report.frames_undecodable, 0, "{scheme}: {report:?}");
+                assert!(report.frame_rate_fps > 22.0 && report.longest_freeze_ms < 1000.0, "{scheme}: {report:?}");
+                // At most one in three seconds is that of the slow one, and a few are of the beginning.
+                assert!(report.keyframes <= 12, "{scheme}: {report:?}");
+            }
+            assert_eq!(slow.frames_undecodable, 0, "{scheme}: {slow:?}");
+            assert!(slow.frames_decoded > 20 && slow.wire_bitrate_bps < 230e3, "{scheme}: {slow:?}");
         }
-        assert_eq!(slow.frames_undecodable, 0, "{scheme}: {slow:?}");
-        assert!(slow.frames_decoded > 20 && slow.wire_bitrate_bps < 230e3, "{scheme}: {slow:?}");
-    }
+    });
 }

@@ -132,8 +132,9 @@ pub(crate) struct Played {
     /// Stop at the end of the video, instead of beginning again; of an address, where it is lost
     #[arg(long, help_heading = MEDIA)]
     once: bool,
-    /// The audio: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads,
-    /// or `none` (default: the video file's own, else silence)
+    /// Audio: `silence`, `clicks`, `tone:440`, a file, a device (`alsa:default`) or `none` (default: the video file's own)
+    ///
+    /// A file is an Ogg Opus file or anything that the installed ffmpeg reads. Without a file's own sound, silence is sent.
     #[arg(long, help_heading = MEDIA)]
     audio: Option<String>,
 }

@@ -1,6 +1,8 @@
 //! Tests by the clock, on a machine that others use too. Crates that have some include this file by its path.
 
-use std::collections::HashMap;
+#![allow(clippy::disallowed_methods, reason = "the machine's own clock is measured")]
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,7 +74,7 @@ fn late_while(play: &mut dyn FnMut()) -> Duration {
 }
 
 /// The time that each thread of this process has waited for a processor; the second number of Linux's schedstat, in ns.
-fn waited() -> HashMap<String, Duration> {
+fn waited() -> BTreeMap<String, Duration> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let of = |thread: fs::DirEntry| {
         let nanos = fs::read_to_string(thread.path().join("schedstat")).ok()?.split(' ').nth(1)?.parse().ok()?;

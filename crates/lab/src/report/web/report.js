@@ -51,9 +51,9 @@
   }
 
   // Says that a table scrolls where it does.
-  document.querySelectorAll('.hint + .wide').forEach(table => new ResizeObserver(() => {
-    table.previousElementSibling.style.display = table.scrollWidth > table.clientWidth ? 'block' : 'none';
-  }).observe(table));
+  document.querySelectorAll('.hint').forEach(hint => new ResizeObserver(([{ target }]) => {
+    hint.style.display = target.scrollWidth > target.clientWidth ? 'block' : 'none';
+  }).observe(hint.nextElementSibling));
 
   const linesOf = chart => chart.area ? [chart.area[1], ...chart.lines] : chart.lines;
   const tables = (chart, width) => uPlot.join(linesOf(chart).map(line => columns(line, width)));

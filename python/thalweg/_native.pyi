@@ -30,6 +30,7 @@ __all__ = [
     "Trace",
     "behaviour_id",
     "codec",
+    "estimate",
     "files_of",
     "play",
     "report",

@@ -69,7 +69,7 @@ pub(crate) fn negotiate(
     clock: Clock,
     [here, there]: [SocketAddr; 2],
 ) -> Result<(Outgoing, Incoming), RealTimeError> {
-    if matches!(scheme.receiver(), ReceiverKind::Stateful(_)) {
+    if scheme.receiver().is_stateful() {
         let name = scheme.name();
         let needs = "needs a stateful receiver, which a real-time run does not have: play it in virtual time, or play";
         return Err(SimulateError::Scenario(format!("{name} {needs} salsify:standard-decoder")).into());

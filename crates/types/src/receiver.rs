@@ -108,6 +108,13 @@ pub enum ReceiverKind {
     Stateful(StatefulReceiver),
 }
 
+impl ReceiverKind {
+    /// Returns true if it keeps states of the decoder, so that no standard decoder, such as a browser's, can be the receiver.
+    pub const fn is_stateful(&self) -> bool {
+        matches!(self, ReceiverKind::Stateful(_))
+    }
+}
+
 /// How a stateful receiver handles losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]

@@ -3,7 +3,7 @@
 use serde_json::json;
 use thalweg_lab::bound::BOUNDS;
 use thalweg_sender::SenderFactory;
-use thalweg_sender::scheme::{ReceiverKind, known, suffixes};
+use thalweg_sender::scheme::{known, suffixes};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -60,5 +60,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Returns true if its frames can be decoded without the states of our own decoder.
 fn in_browsers(known: &thalweg_sender::scheme::Known) -> bool {
-    !matches!(known.scheme().receiver(), ReceiverKind::Stateful(_))
+    !known.scheme().receiver().is_stateful()
 }

@@ -41,7 +41,7 @@ impl Catalog {
     pub(super) fn scheme(&self, name: &str) -> Result<Arc<dyn SenderFactory>, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme = self.registry.find(name).map_err(|error| unknown(error.to_string()))?;
-        if is_stateful(&*scheme) || self.about.schemes.iter().any(|known| known.name == scheme.name()) {
+        if scheme.receiver().is_stateful() || self.about.schemes.iter().any(|known| known.name == scheme.name()) {
             Ok(scheme)
         } else {
             let names: Vec<&str> = self.about.schemes.iter().map(|known| known.name.as_str()).collect();
@@ -101,7 +101,7 @@ impl Catalog {
 /// Checks that the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated
 /// state changes, as this project's own receiver does and browsers do not.
 pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
-    if !is_stateful(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
+    if !scheme.receiver().is_stateful() || video.extensions.states.is_some() && video.extensions.grace.is_some() {
         return Ok(());
     }
     let message = format!(
@@ -112,16 +112,13 @@ pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), R
     Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
-/// Returns true if a scheme needs a stateful receiver.
-fn is_stateful(scheme: &dyn SenderFactory) -> bool {
-    matches!(scheme.receiver(), ReceiverKind::Stateful(_))
-}
-
 fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> About {
     let (size, interval) = (format.size, format.interval());
     let codec = config.codec.as_ref();
     let playable = config.registry.names().filter(|name| {
-        let suits = |scheme: &dyn SenderFactory| !is_stateful(scheme) && wants_candidates(codec, scheme, size).is_ok();
+        let suits = |scheme: &dyn SenderFactory| {
+            !scheme.receiver().is_stateful() && wants_candidates(codec, scheme, size).is_ok()
+        };
         config.registry.find(name).is_ok_and(|scheme| suits(&*scheme))
     });
     let epoch = clock.wall(begin).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

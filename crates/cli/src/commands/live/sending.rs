@@ -15,7 +15,6 @@ use thalweg_live::media::Repeat;
 use thalweg_live::media::audio::of_video;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
 use thalweg_live::web::{Server, Token, WebConfig};
-use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{FrameRate, Rate, Size, Span, Time};
 use thalweg_video::Video;
@@ -292,7 +291,7 @@ fn title(source: &str) -> String {
 /// Returns true if the scheme of this name needs a stateful receiver.
 pub(crate) fn is_stateful(name: &str) -> anyhow::Result<bool> {
     let scheme = sender(&registry(&[name], Clock::new())?, name)?;
-    Ok(matches!(scheme.receiver(), ReceiverKind::Stateful(_)))
+    Ok(scheme.receiver().is_stateful())
 }
 
 /// This crate's schemes, and policies that these names say: viewers may ask for those, and for no other file.

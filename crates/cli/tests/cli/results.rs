@@ -119,7 +119,7 @@ fn ctrl_c_shows_what_is_done_as_partial_and_resume_plays_only_the_rest() {
     let out = folder.0.join("out").display().to_string();
     let arguments = |more: &[&'static str]| -> Vec<String> {
         let all =
-            ["compare", "--encoder", "model", "--duration", "5m", "--scheme", "gcc,copa,vidaptive,nada,camel,bbr"];
+            ["compare", "--encoder", "model", "--duration", "2m", "--scheme", "gcc,copa,vidaptive,nada,camel,bbr"];
         all.iter().chain(more).map(|word| (*word).to_string()).chain(["--out".into(), out.clone()]).collect()
     };
     let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))

@@ -92,9 +92,9 @@ fn one_worker_several_workers_and_merged_shards_make_the_same_bytes() {
 #[test]
 fn a_sweep_that_was_killed_goes_on_plays_nothing_twice_and_ends_with_the_same_bytes() {
     let folder = Folder::new("sweep-killed");
-    // Runs of minutes, so that some are left.
+    // Long enough that some are left.
     let grid = grid(&folder);
-    fs::write(&grid, fs::read_to_string(&grid).unwrap().replace("\"4s\"", "\"60s\"")).unwrap();
+    fs::write(&grid, fs::read_to_string(&grid).unwrap().replace("\"4s\"", "\"20s\"")).unwrap();
     let at = |name: &str| folder.0.join(name);
     let out = at("killed").display().to_string();
     let arguments = ["sweep", &grid, "--quiet", "-o", &out, "--workers", "2"];

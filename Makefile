@@ -31,7 +31,7 @@ demo: setup
 	$(TARGET)/demo/thalweg compare --encoder model --out out/model
 	@echo; echo "The same with libvpx at 720p, frame by frame:"
 	$(TARGET)/demo/thalweg compare --size 720p --out out
-	@echo "open out/report.html in a browser"
+	@echo "open out/report.html in a browser; $(TARGET)/demo/thalweg is the program, without live commands and explain (README, Install)"
 
 # What is handed out, into target/artefacts: tarball, Debian packages, wheel, container image, SHA256SUMS (docs/install.md). By root, for
 # the image; DIST_PROFILE=release is built faster, for trials.

@@ -160,8 +160,9 @@ class Publisher:
         if found is None:
             self.process.kill()
             raise RuntimeError(f"no address in what the publisher says: {line!r}; see {log}")
-        self.link = found[0]
-        self.token = found[0].partition("token=")[2]
+        # A link that no terminal reads is without the token.
+        self.token = options[options.index("--token") + 1] if "--token" in options else ""
+        self.link = found[0] + (f"#token={self.token}" if self.token else "")
         self.page: Address = (found[1], int(found[2]))
 
     def _keep_log(self) -> None:

@@ -35,7 +35,15 @@ pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::
     let probe = folder.join(format!(".probe-{}", std::process::id()));
     fs::write(&probe, "probe").and_then(|()| fs::remove_file(&probe)).with_context(shown)?;
     let mut earlier = None;
-    if !resume {
+    if resume {
+        let others = read(folder)?.map_or(0, |list| list.runs.iter().filter(|run| !runs.contains(run)).count());
+        if others > 0 {
+            note!(
+                "{}: {others} runs of the command before are none of this one's: they stay, and are in no table",
+                shown()
+            );
+        }
+    } else {
         if let Some(list) = read(folder)? {
             earlier = move_away(folder, &list)?;
         }
@@ -106,14 +114,29 @@ pub(crate) fn runs_in(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
         return Ok(vec![path.into()]);
     }
     if !path.exists() {
-        bail!("{}: is not there: name the folder of a run, or that of a command's runs", path.display());
+        // Runs of several seeds are in a folder for each: out/gcc of out/seed-1/gcc.
+        let named = path.parent().zip(path.file_name()).map(|(folder, run)| folder.join("seed-1").join(run));
+        let fix = match named.filter(|named| named.join("outcome.json").is_file()) {
+            Some(run) => format!("each seed's run is in a folder of its own, such as {}", run.display()),
+            None => "name the folder of a run, or that of a command's runs".into(),
+        };
+        bail!("{}: is not there: {fix}", path.display());
     }
     let Some(list) = read(path)? else {
         bail!("{}: neither a run (run.toml) nor the folder of a command's runs ({LIST})", path.display());
     };
     let played = list.runs.iter().map(|run| path.join(run)).filter(|run| run.join("outcome.json").is_file());
     let played: Vec<PathBuf> = played.collect();
-    if played.is_empty() { bail!("{}: none of its runs was finished", path.display()) } else { Ok(played) }
+    match list.runs.len() - played.len() {
+        _ if played.is_empty() => bail!("{}: none of its runs was finished", path.display()),
+        0 => {}
+        missing => note!(
+            "{}: {missing} of {} runs are not finished (no outcome.json): left out",
+            path.display(),
+            list.runs.len()
+        ),
+    }
+    Ok(played)
 }
 
 /// Writes a file under another name first, so that what has the name is whole.

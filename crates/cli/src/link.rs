@@ -35,9 +35,12 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
         let file = ReadOptions::split(name).0;
         match name {
             _ if Path::new(file).is_dir() => anyhow!("{file}: is a folder: name a trace file in it"),
+            _ if file == "-" || Path::new(file).exists() => {
+                anyhow!("{file}: is a pipe or a device, and a trace is read more than once: write it to a file first")
+            }
+            // Its length or a parameter is out of range.
+            _ if is_made(name) => anyhow!(error),
             _ if is_word(name) => Unknown::new("link", name, presets().iter().map(|preset| preset.name), LINKS).into(),
-            // A synthetic link with parameters that it has not.
-            _ if KINDS.iter().any(|kind| name.starts_with(&format!("{}:", kind.name))) => anyhow!(error),
             _ => match rate_meant(file) {
                 Some(fix) => anyhow!("invalid rate '{file}': {fix}"),
                 None => anyhow!("there is no file '{file}', nor a link of that name ({LINKS})"),
@@ -63,6 +66,13 @@ fn rate_meant(text: &str) -> Option<String> {
 
 const LINKS: &str = "a trace file, a rate such as 2Mbps, rates in turn such as 2Mbps/500kbps@40s, a recording of `thalweg data list`, \
                      or what `thalweg trace synthesize list` has";
+
+/// Returns true if it names a synthetic link or begins with a rate.
+fn is_made(name: &str) -> bool {
+    let first = name.split(['/', '@', ':']).next().unwrap_or_default();
+    let synthetic = presets().iter().map(|preset| preset.name).chain(KINDS.iter().map(|kind| kind.name));
+    first.parse::<Rate>().is_ok() || synthetic.into_iter().any(|known| known == first)
+}
 
 /// Returns true if it can only be the name of a preset or a recording: no parameters, no unit, no path.
 fn is_word(name: &str) -> bool {
@@ -275,6 +285,15 @@ mod tests {
         assert!(said("2000").contains("write 2000kbps or 2000Mbps"), "{}", said("2000"));
         assert!(said("poisson:speed=3").contains("unknown parameter 'speed'"));
         assert!(said("lte-drving").contains("did you mean lte-driving"));
+        let short = find("lte-driving", Span::from_millis(20), Seed::new(1)).unwrap_err().to_string();
+        assert!(short.contains("20ms") && !short.contains("did you mean"), "{short}");
+        for rate in ["999999Gbps", "2Mbps/500kbps@1us"] {
+            assert!(
+                !said(rate).contains("write 999999Gbps") && !said(rate).contains("there is no file"),
+                "{}",
+                said(rate)
+            );
+        }
     }
 
     #[test]

@@ -19,8 +19,11 @@ pub fn seeds(text: &str) -> Result<Vec<u64>, String> {
         match part.split_once("..") {
             Some((from, to)) => {
                 let (from, to) = (number(from)?, number(to)?);
-                if from > to || to - from >= MOST {
-                    return Err(wrong());
+                if from > to {
+                    return Err(format!("invalid seed '{text}': the range ends before it begins: write {to}..{from}"));
+                }
+                if to - from >= MOST {
+                    return Err(format!("invalid seed '{text}': a range has at most {MOST} seeds"));
                 }
                 seeds.extend(from..=to);
             }

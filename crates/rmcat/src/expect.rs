@@ -48,7 +48,7 @@ impl Expectations {
     /// Reads the file's text.
     ///
     /// # Errors
-    /// When a line cannot be read.
+    /// When a line cannot be read, or there is none.
     pub fn read(text: &str) -> Result<Expectations, ExpectationError> {
         let lines = text.lines().enumerate().map(|(number, line)| {
             let wrong = || ExpectationError { line: number + 1, text: line.into() };
@@ -59,7 +59,12 @@ impl Expectations {
             read_line(meant).map(Some).ok_or_else(wrong)
         });
         let read: Result<Vec<Option<Expectation>>, _> = lines.collect();
-        Ok(Expectations(read?.into_iter().flatten().collect()))
+        let read: Vec<Expectation> = read?.into_iter().flatten().collect();
+        if read.is_empty() {
+            // Nothing would ever be unexpected.
+            return Err(ExpectationError { line: 1, text: String::new() });
+        }
+        Ok(Expectations(read))
     }
 
     /// Compares with what came out.
@@ -125,6 +130,7 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert_eq!((lines[1].scheme.as_deref(), lines[1].verdict), (Some("gcc"), Some(Verdict::Weak)));
         assert_eq!((lines[1].because.as_deref(), lines[2].verdict), (Some("\"it yields\""), None));
+        assert!(Expectations::read("# none\n").is_err());
         for wrong in ["5.1", "5.1 = good", "5.1 gcc nada = pass", "= pass"] {
             let error = Expectations::read(&format!("5.2 = any\n{wrong}")).unwrap_err().to_string();
             assert!(error.starts_with("line 2") && error.contains("pass, weak, open, fail or any"), "{error}");

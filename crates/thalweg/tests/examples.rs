@@ -42,6 +42,7 @@ fn a_policy_of_ones_own_plays_against_every_frame() {
     assert_eq!(run("own_policy").lines().count(), 2);
 }
 
+#[cfg(feature = "session")]
 #[test]
 fn two_ends_converse_over_udp() {
     assert!(run("session_over_udp").contains("frames received"));

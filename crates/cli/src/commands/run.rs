@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use thalweg_codecs::Codec;
 use thalweg_lab::bound::Bound;
 use thalweg_lab::inputs;
@@ -93,6 +93,9 @@ impl File {
                 error => error.into(),
             })?;
             return Ok(File { scenario, schemes: vec![scheme], inputs: read_inputs(&text)?, folder });
+        }
+        if table.contains_key("axes") {
+            bail!("it is the grid of a sweep, which has many runs: `thalweg sweep {}` plays it", path.display());
         }
         let default = ["gcc", "vidaptive"].map(String::from);
         let schemes = crate::play::schemes(registry, &default)?;

@@ -21,18 +21,18 @@ pub(super) fn unknown_in(setting: &Setting, of: &impl Serialize) -> anyhow::Erro
 fn unknown<'a>(setting: &Setting, all: impl Iterator<Item = &'a Value>) -> Unknown {
     let mut names = Vec::new();
     all.for_each(|value| leaves(setting.root().name(), value, &mut names));
-    let names = names.iter().map(String::as_str);
+    let names = names.iter().map(|(path, _)| path.as_str());
     Unknown::new("parameter", &setting.name(), names, "a run's run.toml has all of its scheme and scenario")
 }
 
-/// The paths of all values.
-fn leaves(path: &str, value: &Value, names: &mut Vec<String>) {
+/// All values with their paths.
+pub(super) fn leaves<'a>(path: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
     match value {
-        Value::Table(table) => table.iter().for_each(|(name, value)| leaves(&format!("{path}.{name}"), value, names)),
+        Value::Table(table) => table.iter().for_each(|(name, value)| leaves(&format!("{path}.{name}"), value, found)),
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(place, value)| leaves(&format!("{path}.{place}"), value, names));
+            list.iter().enumerate().for_each(|(place, value)| leaves(&format!("{path}.{place}"), value, found));
         }
-        _ => names.push(path.into()),
+        _ => found.push((path.into(), value)),
     }
 }
 

@@ -160,7 +160,8 @@ fn play(arguments: &Arguments, path: &Path) -> anyhow::Result<()> {
     } else {
         outln!("{}", said(jobs, Some(played), failed, &results));
         if arguments.shard.is_none() {
-            note!("thalweg sweep plot {} draws it; any reader of Parquet has its rows (docs/sweeps.md)", out.display());
+            let rows = if results.extension().is_some_and(|kind| kind == "parquet") { "Parquet" } else { "JSON lines" };
+            note!("thalweg sweep plot {} draws it; any reader of {rows} has its rows (docs/sweeps.md)", out.display());
         }
     }
     Ok(())

@@ -170,6 +170,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 
 /// Refuses to write over a file that exists, unless that is wanted.
 fn check_free(to: &Path, force: bool) -> anyhow::Result<()> {
+    anyhow::ensure!(to != Path::new("-"), "-: a trace is written to a file, whose ending says its format: name one");
     let is_taken = !force && to.symlink_metadata().is_ok();
     anyhow::ensure!(!is_taken, "{}: exists: give another file to write, or --force to write over it", to.display());
     Ok(())

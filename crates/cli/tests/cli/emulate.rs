@@ -123,6 +123,10 @@ fn what_is_wrong_with_a_link_is_said_with_the_fix() {
         let message = refused(&arguments);
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
+    for (to, why) in [("127.0.0.1:0", "port 0"), ("127.0.0.1:9000", "without end")] {
+        let refused = thalweg(&["emulate", "--listen", "127.0.0.1:9000", "--to", to]);
+        assert!(text(&refused.stderr).contains(why), "{}", text(&refused.stderr));
+    }
     let nowhere = thalweg(&["emulate", "--listen", "nowhere", "--to", "127.0.0.1:9"]);
     assert!(text(&nowhere.stderr).contains("127.0.0.1:9000"), "{}", text(&nowhere.stderr));
     assert!(refused(&["--rate", "1Mbps", "--up", "2Mbps"]).contains("cannot be used with"));

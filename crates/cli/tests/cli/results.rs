@@ -159,6 +159,14 @@ fn diff_says_what_changed_between_two_folders() {
     assert!(same.contains("no difference in 4 pairs"), "{same}");
     let other = text(&thalweg(&["diff", &path("a"), &path("c"), "--columns", "p50,video"]).stdout);
     assert!(other.contains("4 pairs of runs") && other.contains("p50 ms") && other.contains("x1."), "{other}");
+    // What was not the same is named, and a run without a partner is in no column.
+    let said = text(&thalweg(&["diff", &path("a"), &path("c")]).stderr);
+    assert!(said.contains("played differently") && said.contains("\"25ms\" -> \"60ms\""), "{said}");
+    assert!(!text(&thalweg(&["diff", &path("a"), &path("b")]).stderr).contains("played differently"));
+    let single = thalweg(&["diff", &path("a/seed-1/gcc"), &path("a"), "--columns", "video"]);
+    let line = text(&single.stdout).lines().last().unwrap().to_string();
+    let cells: Vec<&str> = line.split_whitespace().rev().take(3).collect();
+    assert!(cells[0].contains("1.00") && cells[1] == cells[2], "{line}");
     let one = thalweg(&["diff", &path("a/seed-1/gcc/summary.json"), &path("c/seed-2/gcc")]);
     assert!(!one.status.success() && text(&one.stderr).contains("nothing to compare"), "{}", text(&one.stderr));
 }

@@ -4,12 +4,15 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Rate, Span};
 
+use super::mahimahi::MAX_MILLIS;
 use super::{Trace, TraceError};
 
 /// Bits of an opportunity that count as throughput: a 1500-byte packet.
 pub(super) const OPPORTUNITY_BITS: u64 = 12_000;
 /// A constant rate has at most this many, which is 8 MB: viewers of a live link choose rates.
 const MOST_OF_CONSTANT: u64 = 1_000_000;
+/// Rates in turn have at most this many, which take 800 MB.
+pub(super) const MOST_OPPORTUNITIES: u64 = 100_000_000;
 
 impl Trace {
     /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is a whole number,
@@ -35,20 +38,21 @@ impl Trace {
     /// Rates in turn, each for its number of milliseconds.
     ///
     /// # Errors
-    /// When nothing is ever delivered.
+    /// When nothing is ever delivered, or more than 100 million packets are.
     pub fn from_rates(pieces: impl IntoIterator<Item = (u64, Rate)>) -> Result<Trace, TraceError> {
+        // Thousandths of a bit, in which a bit/s is one a millisecond.
+        const OPPORTUNITY: u128 = OPPORTUNITY_BITS as u128 * 1000;
         let mut millis = Vec::new();
-        let mut bits: u128 = 0;
-        let mut now = 0u64;
+        let (mut served, mut now) = (0u128, 0u64);
         for (duration, rate) in pieces {
-            for _ in 0..duration {
-                now += 1;
-                bits += u128::from(rate.as_bps());
-                while bits >= u128::from(OPPORTUNITY_BITS) * 1000 {
-                    bits -= u128::from(OPPORTUNITY_BITS) * 1000;
-                    millis.push(now);
-                }
+            let rate = u128::from(rate.as_bps());
+            let opportunities = (served + rate * u128::from(duration)) / OPPORTUNITY;
+            let end = now.checked_add(duration).filter(|end| *end <= MAX_MILLIS).ok_or(TraceError::TooMany)?;
+            if millis.len() as u128 + opportunities > u128::from(MOST_OPPORTUNITIES) {
+                return Err(TraceError::TooMany);
             }
+            millis.extend((1..=opportunities).map(|count| now + (count * OPPORTUNITY - served).div_ceil(rate) as u64));
+            (served, now) = (served + rate * u128::from(duration) - opportunities * OPPORTUNITY, end);
         }
         if millis.is_empty() {
             return Err(TraceError::Empty);
@@ -80,6 +84,14 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_memory_holds_is_refused_at_once() {
+        let most = Rate::from_bps(u64::MAX);
+        for pieces in [[(1000, most), (1, Rate::ZERO)], [(u64::MAX, Rate::ZERO), (1, most)]] {
+            assert_eq!(Trace::from_rates(pieces), Err(TraceError::TooMany));
+        }
+    }
 
     #[test]
     fn constant_rates_are_the_lines_the_spec_lists() {

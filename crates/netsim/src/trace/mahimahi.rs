@@ -13,6 +13,9 @@ pub enum TraceError {
     Empty,
     /// The last opportunity is at 0, so the trace would loop without time passing.
     EndsAtZero,
+    /// It has more opportunities than memory should hold (100 million take 800 MB), or lasts longer than milliseconds of a
+    /// file may say.
+    TooMany,
     /// A part was asked for that it does not have; the message has the part and the trace's length.
     Cut(String),
     /// A line is invalid.
@@ -46,6 +49,9 @@ impl fmt::Display for TraceError {
             ),
             TraceError::EndsAtZero => f.write_str(
                 "the trace ends at 0 ms: its last line is the time after which it begins again and must be above 0",
+            ),
+            TraceError::TooMany => f.write_str(
+                "the trace has more than 100 million opportunities of 1500 bytes, or does not end: lower rates, or end it",
             ),
             TraceError::Cut(message) => f.write_str(message),
             TraceError::Line { number, text, rule } => write!(f, "line {number} is '{text}', must be {rule}"),
@@ -87,7 +93,7 @@ impl Trace {
 }
 
 /// A month: longer than any recording, and few enough seconds to count one by one (`rates_by_second`).
-const MAX_MILLIS: u64 = 31 * 24 * 3_600_000;
+pub(super) const MAX_MILLIS: u64 = 31 * 24 * 3_600_000;
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use core::fmt;
 
 use thalweg_units::{Rate, Seed, Span, Time};
 
-use super::generate::OPPORTUNITY_BITS;
+use super::generate::{MOST_OPPORTUNITIES, OPPORTUNITY_BITS};
 use super::{Cut, Trace};
 use crate::serial::Rates;
 use crate::synthesize::Synthetic;
@@ -46,8 +46,6 @@ impl Trace {
 
     /// Rates in turn, once round; if the last one stays, for this duration or to its beginning if that is later.
     fn in_turn(rates: &Rates, duration: Span) -> Result<Trace, NameError> {
-        /// They take 800 MB.
-        const MOST: u64 = 100_000_000;
         /// The milliseconds are counted one by one; no recording is longer.
         const LONGEST: Span = Span::from_secs(31 * 86_400);
         let mut pieces: Vec<(u64, Rate)> = Vec::new();
@@ -65,7 +63,7 @@ impl Trace {
             if lasts > LONGEST {
                 return Err(NameError(format!("'{rates}': lasts {lasts}, must be at most {LONGEST}")));
             }
-            if packets > MOST {
+            if packets > MOST_OPPORTUNITIES {
                 let limit = "must be at most 100 million: play it for less time, or by --rate (a hop 'rate')";
                 return Err(NameError(format!("'{rates}': {packets} packets of 1500 bytes in {lasts}, {limit}")));
             }

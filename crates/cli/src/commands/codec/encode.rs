@@ -44,6 +44,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let target = match (arguments.rate, arguments.frame_size, arguments.quantizer) {
+        (Some(Rate::ZERO), _, _) => bail!("--rate 0: a rate is above 0, such as 1Mbps"),
         (Some(rate), _, _) => Target::Rate(rate),
         (_, Some(size), _) => Target::Size(size),
         (_, _, Some(quantizer)) => Target::Quantizer(quantizer),

@@ -1,5 +1,6 @@
 //! Who may use a page's server, and how it is reached: shared by `publish`, `duel` and `receive`.
 
+use std::io::{IsTerminal, stdout};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -35,6 +36,15 @@ impl Access<'_> {
             );
         }
         Ok(web)
+    }
+}
+
+/// A page's link as it is printed. A token that the command was given stays out of what is no terminal, such as a service's
+/// log; one that the command made itself is known from there alone.
+pub(super) fn printed(link: String, given: Option<&Token>) -> String {
+    match link.split_once("#token=") {
+        Some((page, _)) if given.is_some() && !stdout().is_terminal() => format!("{page} (with #token= and the token)"),
+        _ => link,
     }
 }
 

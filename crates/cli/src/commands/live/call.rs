@@ -4,6 +4,7 @@ use thalweg_emulate::clock::Clock;
 use thalweg_live::publish::reached_at;
 use thalweg_live::web::Server;
 
+use super::access::printed;
 use super::incoming::{Incoming, finish, say_left};
 use super::sending::{Sending, attend, is_stateful};
 
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let web = sending.web(clock, "join in your place")?;
     let server = Server::start_calling(web, &[there.relayed(), back.relayed()])?;
     for address in reached_at(server.address())? {
-        outln!("call at {}", server.link(address));
+        outln!("call at {}", printed(server.link(address), sending.token.as_ref()));
     }
     let on_tick = || {
         [&there, &back].into_iter().for_each(say_left);

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg_emulate::{DirectionStatistics, Relay, RelayConfig, Statistics, Zero};
@@ -45,18 +45,21 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (listen, to) = (arguments.listen, arguments.to);
+    ensure!(to.port() != 0, "--to {to}: port 0 is none that a server listens on: name its port");
+    ensure!(to != listen, "--to {to}: is the address of --listen: each datagram would go around without end");
     let link = arguments.link.link(Zero::Start)?;
     let config = RelayConfig {
         link: link.config.clone(),
         max_clients: arguments.clients,
         idle: arguments.idle,
         poller: PollerConfig { spin: arguments.spin },
-        ..RelayConfig::new(arguments.listen, arguments.to)
+        ..RelayConfig::new(listen, to)
     };
     let mut signals = Signals::to_end()?;
     let relay = Relay::start(&config, &mut |name| link.find(name))?;
     let until = arguments.duration.map_or_else(String::new, |duration| format!("until {}, ", clock::after(duration)));
-    eprintln!("from {} to {}; {until}Ctrl-C ends", relay.address(), arguments.to);
+    eprintln!("from {} to {}; {until}Ctrl-C ends", relay.address(), to);
     let end = arguments.duration.map_or(Time::NEVER, |duration| config.clock.now() + duration);
     watch(&relay, config.clock, end, &mut signals)?;
     let statistics = relay.stop().context("the relay failed")?;

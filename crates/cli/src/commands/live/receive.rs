@@ -163,7 +163,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let web = access.serving(arguments.listen, clock, "send in your place")?;
     let server = Server::start_receiving(web, receiver.hub())?;
     for address in thalweg_live::publish::reached_at(server.address())? {
-        let (page, endpoint) = (server.link(address), server.endpoint(address, "whip"));
+        let (page, endpoint) =
+            (access::printed(server.link(address), arguments.token.as_ref()), server.endpoint(address, "whip"));
         let lines = format!("send a camera from {page}\nsend by WHIP to {endpoint}");
         // With figures in JSON on standard output, text goes to standard error.
         if arguments.json { eprintln!("{lines}") } else { outln!("{lines}") }
@@ -289,7 +290,7 @@ pub(super) fn summary(report: &SenderReport) -> String {
     let SenderReport { name, received, utilization, .. } = report;
     let share = utilization.map_or(String::new(), |share| format!(" ({:.0} % of the link)", share * 100.0));
     format!(
-        "{name}: {:.0} s  {} {}  {:.1} fps  {:.2} Mbps{share}  latency p50 {} p95 {} ms  loss {:.2} %  repaired {}  freezes {}, \
+        "{name}: {:.0} s  {} {}  {:.1} fps  {:.2} Mbps{share}  latency p50 {} p95 {} ms{}  loss {:.2} %  repaired {}  freezes {}, \
          longest {:.0} ms  audio {:.0}/s",
         received.duration_s,
         received.codec.as_deref().unwrap_or("-"),
@@ -298,6 +299,7 @@ pub(super) fn summary(report: &SenderReport) -> String {
         received.wire_bitrate_bps / 1e6,
         milliseconds(received.latency_p50_ms),
         milliseconds(received.latency_p95_ms),
+        if received.pictures_missing.is_some_and(|missing| missing > 0) { " (missing pictures count)" } else { "" },
         100.0 * received.packet_loss_ratio,
         received.packets_retransmitted + received.packets_recovered,
         received.freezes,

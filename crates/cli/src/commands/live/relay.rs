@@ -4,6 +4,7 @@ use thalweg_emulate::clock::Clock;
 use thalweg_live::publish::reached_at;
 use thalweg_live::web::Server;
 
+use super::access::printed;
 use super::incoming::{Incoming, finish, say_left};
 use super::sending::{Sending, attend, is_stateful};
 use super::whip_server::{Reached, WhipServer};
@@ -36,9 +37,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let clock = Clock::new();
     let relay = incoming.start(sending, ("relay", scheme), (0, None), clock)?;
     let server = Server::start_relaying(sending.web(clock, "take the video or send in your place")?, &relay.relayed())?;
+    let token = sending.token.as_ref();
     for address in reached_at(server.address())? {
-        outln!("watch at {}", server.link(address));
-        outln!("send a camera from {}", server.link_to(address, "send/"));
+        outln!("watch at {}", printed(server.link(address), token));
+        outln!("send a camera from {}", printed(server.link_to(address, "send/"), token));
         outln!("send by WHIP to {}", server.endpoint(address, "send/whip"));
     }
     let mut reached = Reached::start(endpoint, relay.publisher())?;

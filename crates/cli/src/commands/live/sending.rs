@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use thalweg_codecs::Codec;
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
@@ -88,7 +88,7 @@ pub(crate) struct Sending {
     ///
     /// Sent in the link, or as a bearer token.
     #[arg(long, conflicts_with = "open", help_heading = VIEWERS, env = "THALWEG_TOKEN", hide_env_values = true)]
-    token: Option<Token>,
+    pub(super) token: Option<Token>,
     /// Let anyone who can connect watch
     #[arg(long, help_heading = VIEWERS)]
     open: bool,
@@ -150,6 +150,7 @@ impl Sending {
     /// Starts to publish `source`, on one channel for each scheme.
     pub(crate) fn start(&self, source: &str, played: &Played, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
         super::logs::begin(self.log_json)?;
+        ensure!(!played.encoded || source != "scene", "--encoded sends a file as it is: name one before it");
         let clock = Clock::new();
         let (config, link) = self.config(title(source), channels, clock)?;
         let config = PublishConfig {
@@ -166,7 +167,7 @@ impl Sending {
         let publisher = Publisher::start(config, clock, &mut finder(link.as_ref()))?;
         let server = Server::start(self.web(clock, "take the video")?, publisher.hub())?;
         for address in reached_at(server.address())? {
-            outln!("watch at {}", server.link(address));
+            outln!("watch at {}", access::printed(server.link(address), self.token.as_ref()));
         }
         Ok(Running { publisher, server, duration: self.duration, clock })
     }

@@ -46,13 +46,13 @@ impl Process {
         };
         let words = Builder::new().name("ffmpeg".into()).spawn(move || {
             let mut words = Vec::new();
-            // Only the last line counts; a longer buffer is truncated at the front.
+            // Of a longer buffer the end counts.
             let mut chunk = [0; 4096];
             while let Ok(count @ 1..) = errors.read(&mut chunk) {
                 words.extend_from_slice(&chunk[..count]);
                 words.drain(..words.len().saturating_sub(chunk.len()));
             }
-            last_line(&words)
+            self::words(&words)
         });
         match words {
             Ok(words) => Ok(Process { child, output, words: Some(words) }),
@@ -95,6 +95,13 @@ impl Drop for Process {
 /// Returns true if `name` is an address that ffmpeg reads, such as `rtsp://camera/1`, and not a file's path.
 pub fn is_address(name: &str) -> bool {
     name.contains("://")
+}
+
+/// Returns true for an address of a live stream, such as `srt://:9710?mode=listener`. Its server may serve one connection in
+/// all, so that nothing is asked of it before its pictures are read.
+pub fn is_stream(name: &str) -> bool {
+    const STREAMS: [&str; 10] = ["rtsp", "rtsps", "rtmp", "rtmps", "rtmpt", "srt", "udp", "rtp", "tcp", "rist"];
+    name.split_once("://").is_some_and(|(scheme, _)| STREAMS.contains(&scheme))
 }
 
 /// How long a server may be silent before its address counts as lost, in microseconds.
@@ -158,7 +165,7 @@ pub fn probe(name: &str) -> Result<Probe, SourceError> {
         .output()
         .map_err(|error| not_started("ffprobe", name, error))?;
     if !output.status.success() {
-        let said = last_line(&output.stderr).unwrap_or_default();
+        let said = words(&output.stderr).unwrap_or_default();
         return Err(SourceError::format(name, format!("ffmpeg cannot read it: {said}")));
     }
     described(&String::from_utf8_lossy(&output.stdout)).map_err(|problem| SourceError::format(name, problem))
@@ -212,8 +219,14 @@ fn why(status: ExitStatus, words: Option<String>) -> String {
     }
 }
 
-pub(crate) fn last_line(words: &[u8]) -> Option<String> {
-    String::from_utf8_lossy(words).trim().lines().next_back().map(str::to_string)
+/// The first and the last line of what ffmpeg said: the cause, without the demultiplexer's name and address before it, and what
+/// became of it.
+pub(crate) fn words(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(said);
+    let mut lines = said.trim().lines();
+    let first = lines.next().filter(|line| !line.is_empty())?;
+    let cause = first.strip_prefix('[').and_then(|line| line.split_once("] ")).map_or(first, |(_, cause)| cause);
+    Some(lines.next_back().map_or(cause.to_string(), |last| format!("{cause}; {last}")))
 }
 
 fn not_started(program: &str, what: &str, error: io::Error) -> SourceError {
@@ -242,6 +255,14 @@ mod tests {
         assert!(error.contains("No such file"), "{error}");
         let error = probe("/").unwrap_err().to_string();
         assert!(error.contains("it is a folder: name a file in it"), "{error}");
+    }
+
+    #[test]
+    fn the_cause_is_said_first_and_a_single_line_once() {
+        let said = b"[mov,mp4 @ 0x55f8] stream 1, offset 0x30: partial file\n[http @ 0x55f9] again\nError marking filters as finished\n";
+        assert_eq!(words(said).unwrap(), "stream 1, offset 0x30: partial file; Error marking filters as finished");
+        assert_eq!((words(b"a: No such file\n").unwrap().as_str(), words(b"\n")), ("a: No such file", None));
+        assert!(is_stream("srt://:9710?mode=listener") && !is_stream("https://a/b.mp4") && !is_stream("srt.mp4"));
     }
 
     #[test]

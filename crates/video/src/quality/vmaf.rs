@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::{Builder, JoinHandle};
 
-use crate::ffmpeg::{PROGRAM, last_line, program};
+use crate::ffmpeg::{PROGRAM, words, program};
 use crate::picture::Picture;
 use crate::source::Format;
 
@@ -127,7 +127,7 @@ impl Vmaf {
         drop(input.into_inner().map_err(|error| failed(error.into_error()))?);
         let read = |text: Result<io::Result<String>, _>| text.map_err(|_| VmafError::Failed("a thread failed".into()));
         let text = read(printed.join())?.map_err(failed)?;
-        let words = errors.join().ok().and_then(Result::ok).and_then(|words| last_line(&words)).unwrap_or_default();
+        let words = errors.join().ok().and_then(Result::ok).and_then(|said| words(&said)).unwrap_or_default();
         let status = child.wait().map_err(failed)?;
         let each = scores(&text);
         if !status.success() || each.len() != pairs {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg_units::{Size, Span};
 
 use super::{Format, Source, SourceError, Y4mReader};
-use crate::ffmpeg::{Probe, Process, has_filters, input, is_address, probe};
+use crate::ffmpeg::{Probe, Process, has_filters, input, is_address, is_stream, probe};
 use crate::picture::Picture;
 
 /// The highest frame rate that pictures at irregular times are converted to, per second.
@@ -27,12 +27,12 @@ pub struct Decoding {
 
 impl Decoding {
     /// The pictures of a file or address at their own size, or scaled to `size` by ffmpeg. HDR is converted to SDR, and
-    /// pictures at irregular times to the nearest times of a constant rate.
+    /// pictures at irregular times to the nearest times of a constant rate; not of a live stream, which is not looked at before.
     ///
     /// # Errors
     /// When ffmpeg is not installed, or finds no video.
     pub fn of(name: &str, size: Option<Size>) -> Result<Decoding, SourceError> {
-        let about = probe(name)?;
+        let about = if is_stream(name) { Probe::default() } else { probe(name)? };
         let (mut filters, mut notes) = (Vec::new(), Vec::new());
         filters.extend(size.map(|Size { width, height, .. }| format!("scale={width}:{height}")));
         let hdr = [("smpte2084", "PQ"), ("arib-std-b67", "HLG")].iter().find(|(name, _)| about.transfer == *name);

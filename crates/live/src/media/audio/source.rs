@@ -60,6 +60,13 @@ pub fn of_video(name: &str) -> &str {
     if name == "-" || SceneConfig::is_named_by(name) {
         return "silence";
     }
+    if ffmpeg::is_stream(name) {
+        tracing::info!(
+            video = name,
+            "its sound, if it has any, is not sent; --audio {name} sends it, over a connection of its own"
+        );
+        return "silence";
+    }
     match ffmpeg::probe(name) {
         Ok(about) if about.has_audio && ffmpeg::is_address(name) && about.duration.is_none() => {
             tracing::info!(

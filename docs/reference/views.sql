@@ -7,7 +7,7 @@ CREATE VIEW picture_held AS SELECT time_ns / 1e9 AS time_s, flow, picture, why F
 CREATE VIEW encode_started AS SELECT time_ns / 1e9 AS time_s, flow, picture, rate_bps AS target_bps, count AS height, value AS candidates FROM events WHERE event = 'encode-started';
 CREATE VIEW keyframe_forced AS SELECT time_ns / 1e9 AS time_s, flow, why FROM events WHERE event = 'keyframe-forced';
 CREATE VIEW frame_queued AS SELECT time_ns / 1e9 AS time_s, flow, frame, picture, bytes AS payload_bytes, count AS packets, value AS quantizer, what AS type FROM events WHERE event = 'frame-queued';
-CREATE VIEW packet_sent AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes, count AS in_flight_bytes FROM events WHERE event = 'packet-sent';
+CREATE VIEW packet_sent AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes, count AS in_flight_bytes, value AS repeats FROM events WHERE event = 'packet-sent';
 CREATE VIEW frame_sent AS SELECT time_ns / 1e9 AS time_s, flow, frame, span_ns / 1e6 AS waited_ms FROM events WHERE event = 'frame-sent';
 CREATE VIEW frame_flushed AS SELECT time_ns / 1e9 AS time_s, flow, frame, count AS packets FROM events WHERE event = 'frame-flushed';
 CREATE VIEW paused AS SELECT time_ns / 1e9 AS time_s, flow, span_ns / 1e6 AS age_ms FROM events WHERE event = 'paused';

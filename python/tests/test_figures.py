@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-PAYLOADS = ["media", "padding", "repair", "audio"]
 SCHEMES = ["gcc", "copa", "vidaptive", "camel", "salsify", "fbra", "rebera", "nada", "scream", "thalweg"]
 # Seconds, options of the command, and the least of the link's hops: its rate in Mbps in each second, or the name of its
 # opportunities.
@@ -121,32 +120,42 @@ def media_packets(events):
 
 
 def delivered(events, seconds, capacity):
-    """``delivery.*`` and ``redundancy.*`` where the path dropped no media: no event says which packet a retransmission
-    repeats, so what was made good of a loss is not known."""
+    """``delivery.*``, and ``redundancy.*`` of FEC for repair; what of it made good a loss only where nothing was lost,
+    since no event says which packets FEC protects."""
     media = media_packets(events)
+    packets = list(media.values())
+    number = {packet: sequence for sequence, packet in enumerate(media)}
+    number |= {row["packet"]: int(row["value"]) for row in events.of("packet-sent") if row["value"] is not None}
     captured = {row["picture"]: row["time_ns"] for row in events.of("picture-read")}
     begun = {row["frame"]: captured[row["picture"]] for row in events.of("frame-queued")}
-    in_time, late, late_frames = [0] * seconds, 0, set()
-    for row in (row for row in events.of("packet-arrived") if row["what"] == "media"):
-        frame, payload = media[row["packet"]]
-        if row["time_ns"] - begun[frame] <= 400_000_000:
-            in_time[row["time_ns"] // 10**9] += 8 * payload
+    came = [(row["time_ns"], number[row["packet"]]) for row in events.of("packet-arrived") if row["packet"] in number]
+    came += [(row["time_ns"], row["packet"]) for row in events.of("packet-recovered")]
+    first = {sequence: at for at, sequence in sorted(came, reverse=True)}
+    lost = {number[row["packet"]] for row in events.of("packet-dropped") if row["what"] == "media"}
+    in_time, late = [0] * seconds, []
+    for sequence, at in first.items():
+        frame, payload = packets[sequence]
+        if at - begun[frame] <= 400_000_000:
+            in_time[at // 10**9] += 8 * payload
         else:
-            late += 1
-            late_frames.add(frame)
+            late.append(frame)
+    lost_frames = {packets[sequence][0] for sequence in lost - set(first)}
     figures = {
         "delivery.goodput_bps": sum(in_time) / seconds,
         "delivery.abu": float(np.mean([bits / can for bits, can in zip(in_time, capacity, strict=True) if can])),
-        "delivery.discard_ratio": late / len(media),
-        "delivery.lost_frames": 0,
-        "delivery.lost_or_late_frames": len(late_frames),
+        "delivery.discard_ratio": len(late) / len(media),
+        "delivery.lost_frames": len(lost_frames),
+        "delivery.lost_or_late_frames": len(lost_frames.union(late)),
     }
-    sent = {kind: sum(row["bytes"] for row in events.of("packet-sent") if row["what"] == kind) for kind in PAYLOADS}
-    if sent["repair"] and not events.of("retransmission-requested"):
-        figures["redundancy.fec_bitrate_bps"] = 8 * sent["repair"] / seconds
-        figures["redundancy.fec_share"] = sent["repair"] / sent["media"]
-        figures["redundancy.ffre"] = None
-        figures["redundancy.protected_lost_frames"] = 0
+    bytes_of = lambda what: sum(  # noqa: E731
+        row["bytes"] for row in events.of("packet-sent") if row["what"] == what and row["value"] is None
+    )
+    if fec := bytes_of("repair"):
+        figures["redundancy.fec_bitrate_bps"] = 8 * fec / seconds
+        figures["redundancy.fec_share"] = fec / bytes_of("media")
+        if not lost:
+            figures["redundancy.ffre"] = None
+            figures["redundancy.protected_lost_frames"] = 0
         decisions = [row["what"] for row in events.of("decision")]
         ended = [after for what, after in itertools.pairwise(decisions) if what == "probe" != after]
         figures["redundancy.probes"] = len(ended)
@@ -227,8 +236,7 @@ def recomputed(events, outcome, seconds, rates, trace):
     screen = outcome["screen"]
     figures["screen_ssim_db"] = -10 * math.log10(1 - float(np.mean([moment["ssim"] for moment in screen])))
     figures["screen_psnr_db"] = float(np.mean([moment["psnr_db"] for moment in screen]))
-    if all(row["what"] != "media" for row in events.of("packet-dropped")):
-        figures |= delivered(events, seconds, capacity)
+    figures |= delivered(events, seconds, capacity)
     figures["qoe_call"] = clamp(-6.39e-4 * figures["latency_mean_ms"] + 6.22e-2 * figures["ssim_db"] + 3.30)
     figures["qoe_driving"] = clamp(-1.92e-3 * figures["latency_mean_ms"] + 0.101 * figures["ssim_db"] + 2.67)
     return figures
@@ -252,9 +260,10 @@ def test_figures_are_what_the_events_say_to_the_sixth_digit(command_line, tmp_pa
             figures["bound_share"] = share_of_bound(summary, curve)
         compared += len(figures)
         wrong += differing(summary, figures)
-    # Where nothing is lost, also the delivery of each, its share of the bound, and what FBRA's redundancy costs.
-    more = 0 if link in ("two", "copies") else 6 * len(SCHEMES) + 6
-    assert compared == 24 * len(SCHEMES) + more and not wrong, "\n".join(wrong)
+    # The delivery of each, and what redundancy costs: FBRA's, and of three schemes where packets are lost; where none
+    # are, also the share of the bound, and what FEC made good.
+    more = 4 * 3 if link in ("two", "copies") else len(SCHEMES) + 6
+    assert compared == 29 * len(SCHEMES) + more and not wrong, "\n".join(wrong)
 
 
 def differing(summary, figures):

@@ -757,7 +757,7 @@ int32_t thalweg_controller_on_sent(struct thalweg_controller *controller,
                                    uint64_t *id);
 
 // A report on `count` packets. `hold` is how long the receiver held it after the newest of them arrived, ns; -1 if
-// unknown.
+// unknown. A packet that no report names is lost like one reported missing, unless reports came by RTCP before.
 int32_t thalweg_controller_on_acks(struct thalweg_controller *controller,
                                    uint64_t now,
                                    const struct thalweg_ack *acks,
@@ -843,7 +843,9 @@ int32_t thalweg_engine_on_audio(struct thalweg_engine *engine, uint64_t now, uin
 // (thalweg_engine_on_written).
 int32_t thalweg_engine_on_rtcp(struct thalweg_engine *engine, uint64_t now, const uint8_t *datagram, size_t length);
 
-// A report on `count` packets by their ids, where it is not RTCP. `hold` as in thalweg_controller_on_acks.
+// A report on `count` packets by their ids, where it is not RTCP. `hold` as in thalweg_controller_on_acks. A caller that
+// hears of arrivals alone names the missing packets too, with THALWEG_NEVER: `gcc` takes a packet that no report names
+// for one whose report was lost, as libwebrtc does, and not for lost.
 int32_t thalweg_engine_on_acks(struct thalweg_engine *engine,
                                uint64_t now,
                                const struct thalweg_ack *acks,

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use thalweg_lab::bound::Curves;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::{self, About};
@@ -107,19 +107,22 @@ pub(crate) fn prepare(jobs: &mut [Job], out: &Path, resume: bool) -> anyhow::Res
 /// # Errors
 /// When there is such an option; the error says why.
 pub(crate) fn refuse_idle(jobs: &[Job], options: &[(String, &str)]) -> anyhow::Result<()> {
+    idle(jobs, options).into_iter().next().map_or(Ok(()), |problem| Err(anyhow!(problem)))
+}
+
+/// Options, given with the field of the scenario that each sets, that have no effect on any of the jobs, and why.
+pub(crate) fn idle(jobs: &[Job], options: &[(String, &str)]) -> Vec<String> {
     if options.is_empty() {
-        return Ok(());
+        return Vec::new();
     }
     // A sender whose parameters are out of range is refused when it is played.
     let notes: Vec<Vec<Note>> = jobs.iter().map(|job| job.scenario.notes(&*job.scheme).unwrap_or_default()).collect();
-    for (option, field) in options {
+    let of = |(option, field): &(String, &str)| {
         let idle: Option<Vec<&Note>> =
             notes.iter().map(|notes| notes.iter().find(|note| note.field == *field)).collect();
-        if let Some(note) = idle.iter().flatten().next() {
-            bail!("{option} has no effect: {}", note.why);
-        }
-    }
-    Ok(())
+        idle?.first().map(|note| format!("{option} has no effect: {}", note.why))
+    };
+    options.iter().filter_map(of).collect()
 }
 
 /// A name made fit for a folder that shells and file systems take without quotes.

@@ -44,7 +44,8 @@ pub(crate) fn note(
         }
         let (payload, size) = (kind(packet), packet.size);
         in_flight += size;
-        note(packet.sent, What::Sender(Event::PacketSent { id: PacketId(id), payload, size, in_flight }));
+        let sent = Event::PacketSent { id: PacketId(id), payload, size, in_flight, repeats: None };
+        note(packet.sent, What::Sender(sent));
         if let Some(gone) = packet.arrived.or(lost_at) {
             on_the_link.insert((gone, id), size);
         }

@@ -206,6 +206,8 @@ pub enum Event {
         size: Bytes,
         /// Bytes in flight, this packet included.
         in_flight: Bytes,
+        /// The number of the media packet that it repeats, if it is a retransmission.
+        repeats: Option<u32>,
     },
     /// A frame's last packet left.
     FrameSent {

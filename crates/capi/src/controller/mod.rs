@@ -140,7 +140,7 @@ pub unsafe extern "C" fn thalweg_controller_on_sent(
 }
 
 /// A report on `count` packets. `hold` is how long the receiver held it after the newest of them arrived, ns; -1 if
-/// unknown.
+/// unknown. A packet that no report names is lost like one reported missing, unless reports came by RTCP before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thalweg_controller_on_acks(
     controller: *mut Controller,

@@ -76,12 +76,11 @@ fn fill(object: &mut Object, event: &Event) {
             .number("value", quantizer)
             .text("what", if *keyframe { "keyframe" } else { "delta" }),
         Event::SchemeChanged => object.event("scheme-changed"),
-        Event::PacketSent { id, payload, size, in_flight } => object
-            .event("packet-sent")
-            .number("packet", id.0)
-            .text("what", payload.name())
-            .number("bytes", size.get())
-            .number("count", in_flight.get()),
+        Event::PacketSent { id, payload, size, in_flight, repeats } => {
+            let object = object.event("packet-sent").number("packet", id.0).text("what", payload.name());
+            let object = object.number("bytes", size.get()).number("count", in_flight.get());
+            if let Some(repeats) = repeats { object.number("value", repeats) } else { object }
+        }
         Event::FrameSent { frame, delay } => object.event("frame-sent").number("frame", frame).span(*delay),
         Event::FrameFlushed { frame, packets } => {
             object.event("frame-flushed").number("frame", frame).number("count", packets)

@@ -135,7 +135,9 @@ pub unsafe extern "C" fn thalweg_engine_on_rtcp(
     }
 }
 
-/// A report on `count` packets by their ids, where it is not RTCP. `hold` as in thalweg_controller_on_acks.
+/// A report on `count` packets by their ids, where it is not RTCP. `hold` as in thalweg_controller_on_acks. A caller that
+/// hears of arrivals alone names the missing packets too, with THALWEG_NEVER: `gcc` takes a packet that no report names
+/// for one whose report was lost, as libwebrtc does, and not for lost.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thalweg_engine_on_acks(
     engine: *mut Engine,

@@ -1,5 +1,5 @@
-//! Options and fields that are obeyed, refused or noted: what each option of `compare` and `run`, and each field of a scenario, does with the
-//! schemes and encoders named beside it. Each row is proved by runs of two seconds with it and without.
+//! Options and fields that are obeyed, refused or noted: what each option of `compare`, `run` and `sweep`, and each field of a scenario, does
+//! with the schemes and encoders named beside it. Each row is proved by runs of two seconds with it and without.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Output;
@@ -106,6 +106,10 @@ const TABLE: &[(&str, &str, Does)] = &[
     ("--live", "--scheme bound:omniscient", Refused(&["bound:omniscient", "without --live"])),
     ("--live", "--jobs 1", Refused(&["--live", "cannot be used with", "--jobs"])),
     ("--against-simulator", "", Refused(&["--live"])),
+    // Of a grid of two runs, which were played before, and one of which failed.
+    ("--shard 1/2", "", Obeyed),
+    ("--shard 2/2", "", Refused(&["'2/2'", "0/2 to 1/2"])),
+    ("--retry-failed", "", Obeyed),
     ("--set scheme.controller.copa.delta=0.1", "--scheme copa", Obeyed),
     ("--set scheme.controller.copa.delta=0.1", "", Refused(&["unknown parameter", "copa.delta"])),
     // Fields of a scenario that no option sets. The receiver, and what it says:
@@ -170,6 +174,23 @@ const TABLE: &[(&str, &str, Does)] = &[
     ("--set scenario.vmaf=true", "", Refused(&["vmaf compares pixels"])),
 ];
 
+/// Two runs, of which the second fails: H.264 has no temporal layers here.
+const GRID: &str = r#"
+[scenario]
+name = "grid"
+duration = "2s"
+video = { source = "scene", size = "320x180", frame_rate = 30 }
+codec = { h264 = {} }
+[[scenario.forward.hops]]
+rate = { rate = "1Mbps", queue = "infinite" }
+[[scenario.reverse.hops]]
+delay = { delay = "25ms" }
+
+[[axes]]
+field = "scheme"
+values = ["gcc", "rebera"]
+"#;
+
 /// Fields of a scenario that options set.
 const BY_OPTION: [&str; 9] =
     ["name", "duration", "seed", "video", "codec", "undershoot", "forward", "reverse", "feedback"];
@@ -215,10 +236,10 @@ fn split(settings: &str) -> Vec<String> {
     all
 }
 
-/// The runs that were printed, without what is no result, and the notes on each.
+/// The runs that were printed, without what is no result, and the notes on each; of a sweep its counts, as one run.
 fn runs(printed: &Value) -> (Vec<Map<String, Value>>, Vec<String>) {
-    let mut runs: Vec<_> =
-        printed["runs"].as_array().unwrap().iter().map(|run| run.as_object().unwrap().clone()).collect();
+    let all = printed["runs"].as_array().map_or(std::slice::from_ref(printed), Vec::as_slice);
+    let mut runs: Vec<_> = all.iter().map(|run| run.as_object().unwrap().clone()).collect();
     let notes =
         runs.iter_mut().map(|run| run.remove("notes").map_or(String::new(), |notes| notes.to_string())).collect();
     for run in &mut runs {
@@ -275,13 +296,13 @@ impl Played<'_> {
         }
         let ((with, notes), (without, _)) = (runs(&json(&with)), runs(&json(without)));
         // What is about nothing that happened is not compared where nothing should have happened.
-        let results = ["events_fingerprint", "psnr_db", "ssim_db", "latency_p95_ms"];
+        let results = ["events_fingerprint", "psnr_db", "ssim_db", "latency_p95_ms", "jobs", "played", "failed"];
         let alike = |with: &Map<String, Value>, without: &Map<String, Value>| match does {
-            Noted | Nothing => results.iter().all(|key| with[*key] == without[*key]),
+            Noted | Nothing => results.iter().all(|key| with.get(*key) == without.get(*key)),
             _ => with == without,
         };
         let same: Vec<bool> = with.iter().zip(&without).map(|(with, without)| alike(with, without)).collect();
-        let schemes: Vec<&Value> = with.iter().map(|run| &run["scheme"]).collect();
+        let schemes: Vec<_> = with.iter().map(|run| run.get("scheme")).collect();
         let path = setting.split(['=', ' ']).nth(1).unwrap_or_default().trim_start_matches("scenario.");
         let is_named = |note: &String| note.contains(path) && note.contains("has no effect");
         match does {
@@ -308,16 +329,20 @@ fn every_option_and_every_field_is_obeyed_refused_or_noted() {
     std::fs::write(folder.0.join("clip.y4m"), crate::input::clip()).unwrap();
     let step = include_str!("../../../../examples/step.toml");
     let scenario = folder.file("scenario.toml", &step.replace("2Mbps/500kbps@40s", "1Mbps"));
-    let commands: [&[&str]; 2] = [&["compare"], &["run", &scenario]];
+    let grid = folder.file("grid.toml", GRID);
+    let commands: [&[&str]; 3] = [&["compare"], &["run", &scenario], &["sweep", &grid]];
     let (mut wrong, mut done) = (Vec::new(), BTreeSet::new());
     for command in commands {
         let known = options(command[0]);
         let mut played = Played { command, known: known.clone(), folder: &folder, without: BTreeMap::new() };
+        if command[0] == "sweep" {
+            played.play(&[], "--json");
+        }
         let mut missing = known.clone();
         for row @ (setting, beside, does) in TABLE {
             let options: Vec<String> =
                 named(setting).into_iter().chain(named(&beside.replace("SMALL", SMALL))).collect();
-            // What `compare` has done, `run` does once for each option.
+            // A row that one command has done, another does once for each option.
             let is_new = missing.contains(&options[0]) || !done.contains(setting);
             if !is_new || !options.iter().all(|option| known.contains(option)) {
                 continue;

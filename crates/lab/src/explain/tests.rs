@@ -23,7 +23,7 @@ impl Story {
             let size = Bytes::new(kbps * 1000 / 8 / 10);
             story.at(
                 tick * 100 + 50,
-                Event::PacketSent { id: PacketId(tick), payload: Payload::Media, size, in_flight: size },
+                Event::PacketSent { id: PacketId(tick), payload: Payload::Media, size, in_flight: size, repeats: None },
             );
             story.report(tick * 100 + 80, 10, 0, rtt_ms, size.get());
         }
@@ -201,7 +201,8 @@ fn reports_that_stay_away_are_the_reason_whatever_the_controller_says() {
     let mut silent = Story::default();
     assert_eq!(silent.why(), "nothing was sent before 2 s");
     let size = Bytes::new(1250);
-    silent.at(1900, Event::PacketSent { id: PacketId(0), payload: Payload::Media, size, in_flight: size });
+    silent
+        .at(1900, Event::PacketSent { id: PacketId(0), payload: Payload::Media, size, in_flight: size, repeats: None });
     assert!(silent.why().contains("no report has come yet"), "{}", silent.why());
 }
 

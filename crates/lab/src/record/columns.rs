@@ -106,7 +106,13 @@ pub const EVENTS: [Kind; 38] = [
     kind(
         "packet-sent",
         "A packet left the sender.",
-        &[PACKET, PAYLOAD, SIZE, field("count", "in_flight_bytes", "bytes in flight, this packet included")],
+        &[
+            PACKET,
+            PAYLOAD,
+            SIZE,
+            field("count", "in_flight_bytes", "bytes in flight, this packet included"),
+            field("value", "repeats", "sequence number of the media packet that it repeats; empty if none"),
+        ],
     ),
     kind(
         "frame-sent",
@@ -286,7 +292,7 @@ mod tests {
             Event::KeyframeForced { why },
             Event::FrameQueued { frame, picture, size: bytes, packets: 1, keyframe: true, quantizer: 1 },
             Event::SchemeChanged,
-            Event::PacketSent { id: PacketId(1), payload, size: bytes, in_flight: bytes },
+            Event::PacketSent { id: PacketId(1), payload, size: bytes, in_flight: bytes, repeats: Some(1) },
             Event::FrameSent { frame, delay: age },
             Event::FrameFlushed { frame, packets },
             Event::RecoveryBegan,

@@ -95,6 +95,8 @@ impl Row<'_> {
     /// The row as words for hashing.
     #[inline]
     pub(super) fn words(&self) -> [u64; 12] {
+        // The packet that another repeats (packet-sent, 7) follows from what was lost and requested, which other events say.
+        let value = self.value.filter(|_| self.kind != 7);
         [
             self.time_ns,
             u64::from(self.flow) << 8 | u64::from(self.kind),
@@ -105,7 +107,7 @@ impl Row<'_> {
             self.count.map_or(u64::MAX, |value| value),
             self.rate_bps.map_or(u64::MAX, |value| value),
             self.span_ns.map_or(u64::MAX, |value| value as u64),
-            self.value.map_or(u64::MAX, f64::to_bits),
+            value.map_or(u64::MAX, f64::to_bits),
             text_word(self.what),
             text_word(self.why),
         ]
@@ -179,9 +181,9 @@ fn of_event(event: &Event) -> Row<'static> {
             ..kind(6, "frame-queued")
         }
         .bytes(size),
-        Event::PacketSent { id, payload, size, in_flight } => {
-            let count = Some(in_flight.get());
-            Row { packet: Some(id.0), what: payload.name(), count, ..kind(7, "packet-sent") }.bytes(size)
+        Event::PacketSent { id, payload, size, in_flight, repeats } => {
+            let (count, value) = (Some(in_flight.get()), repeats.map(f64::from));
+            Row { packet: Some(id.0), what: payload.name(), count, value, ..kind(7, "packet-sent") }.bytes(size)
         }
         Event::FrameSent { frame, delay } => Row { frame: Some(frame), ..kind(8, "frame-sent") }.span(delay),
         Event::FrameFlushed { frame, packets } => {

@@ -73,7 +73,7 @@ fn millis(span: Span) -> f64 {
 /// An event's name and data; `None` for events that only the laboratory uses.
 fn of(event: &Event) -> Option<(&'static str, Value)> {
     Some(match event {
-        Event::PacketSent { id, payload, size, in_flight } => (
+        Event::PacketSent { id, payload, size, in_flight, .. } => (
             "recovery:packet_sent",
             json!({ "header": { "packet_number": id.0 }, "raw": { "length": size.get() }, "payload": payload.name(), "bytes_in_flight": in_flight.get() }),
         ),
@@ -136,6 +136,7 @@ mod tests {
             payload: Payload::Media,
             size: Bytes::new(1200),
             in_flight: Bytes::new(2400),
+            repeats: None,
         };
         let allowed = Event::SendLimits { window: None, pacing: Rate::from_kbps(500), capacity: Rate::from_kbps(400) };
         for (millis, event) in [(510, sent), (520, Event::PictureRead { picture: 1 }), (530, allowed)] {

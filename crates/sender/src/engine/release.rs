@@ -334,7 +334,11 @@ impl Engine {
         if sent.probe.is_some() || self.limits.media.frame().is_some() {
             self.changed.controller = true;
         }
-        self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
+        let repeats = match content {
+            Content::Retransmission { of, .. } => u32::try_from(*of).ok(),
+            _ => None,
+        };
+        self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight, repeats });
         let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
         self.last_sent = Some(self.now);
         let before = self.sent_in_all;

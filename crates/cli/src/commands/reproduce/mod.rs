@@ -178,6 +178,9 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<(Results, Opti
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));
             let jobs = jobs(schemes, &played, out.as_deref());
+            for problem in play::idle(&jobs, &arguments.pictures.given()) {
+                note!("note for {}: {problem}", figure.name);
+            }
             out.as_deref().map_or(Ok(()), folder::hold)?;
             let Runs { samples, first, interrupted } = match arguments.keeping.open()? {
                 Some(kept) => kept_runs(figure, &jobs, &arguments.effort, &kept)?,

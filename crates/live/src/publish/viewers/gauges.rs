@@ -122,7 +122,8 @@ mod tests {
         for millis in 0..2_000u64 {
             let payload = if millis % 4 == 0 { Payload::Padding } else { Payload::Media };
             let size = Bytes::new(125);
-            let event = Event::PacketSent { id: PacketId(millis), payload, size, in_flight: Bytes::ZERO };
+            let event =
+                Event::PacketSent { id: PacketId(millis), payload, size, in_flight: Bytes::ZERO, repeats: None };
             gauges.on_event(&Timed { at: Time::from_millis(millis), event });
         }
         let now = Time::from_millis(2_000);

@@ -311,6 +311,12 @@ fn a_figure_is_stopped_by_signals_that_its_parent_ignores() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    // Until the shell has become the program it may not ignore signals yet.
+    let name = format!("/proc/{}/comm", child.id());
+    while !std::fs::read_to_string(&name).is_ok_and(|name| name.trim() == "thalweg") {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it began");
+        std::thread::yield_now();
+    }
     // The first signal asks, the second ends it; those before it listens are ignored.
     let status = loop {
         Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();

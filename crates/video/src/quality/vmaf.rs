@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::{Builder, JoinHandle};
 
-use crate::ffmpeg::{PROGRAM, words, program};
+use crate::ffmpeg::{PROGRAM, program, words};
 use crate::picture::Picture;
 use crate::source::Format;
 

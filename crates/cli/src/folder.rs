@@ -34,9 +34,9 @@ pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::
     hold(folder)?;
     let probe = folder.join(format!(".probe-{}", std::process::id()));
     fs::write(&probe, "probe").and_then(|()| fs::remove_file(&probe)).with_context(shown)?;
-    let mut earlier = None;
+    let (before, mut earlier) = (read(folder)?, None);
     if resume {
-        let others = read(folder)?.map_or(0, |list| list.runs.iter().filter(|run| !runs.contains(run)).count());
+        let others = before.map_or(0, |list| list.runs.iter().filter(|run| !runs.contains(run)).count());
         if others > 0 {
             note!(
                 "{}: {others} runs of the command before are none of this one's: they stay, and are in no table",
@@ -44,7 +44,7 @@ pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::
             );
         }
     } else {
-        if let Some(list) = read(folder)? {
+        if let Some(list) = before {
             earlier = move_away(folder, &list)?;
         }
         if let Some(run) = runs.iter().find(|run| folder.join(run).join("run.toml").exists()) {

@@ -70,8 +70,8 @@ const LINKS: &str = "a trace file, a rate such as 2Mbps, rates in turn such as 2
 /// Returns true if it names a synthetic link or begins with a rate.
 fn is_made(name: &str) -> bool {
     let first = name.split(['/', '@', ':']).next().unwrap_or_default();
-    let synthetic = presets().iter().map(|preset| preset.name).chain(KINDS.iter().map(|kind| kind.name));
-    first.parse::<Rate>().is_ok() || synthetic.into_iter().any(|known| known == first)
+    let mut synthetic = presets().iter().map(|preset| preset.name).chain(KINDS.iter().map(|kind| kind.name));
+    first.parse::<Rate>().is_ok() || synthetic.any(|known| known == first)
 }
 
 /// Returns true if it can only be the name of a preset or a recording: no parameters, no unit, no path.

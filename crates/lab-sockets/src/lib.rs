@@ -206,6 +206,25 @@ pub fn run(
     Ok(RealTimeRun { scenario, scheme: fitted, run, timing })
 }
 
+/// Fields of a scenario that are set and that only virtual time obeys: around real packets there are its paths alone.
+pub fn simulated(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
+    let fields = [
+        ("competitors", !scenario.competitors.is_empty()),
+        ("links", !scenario.links.is_empty()),
+        ("media", !scenario.media.is_empty()),
+        ("routes", !scenario.routes.is_empty()),
+        ("changes", !scenario.changes.is_empty()),
+        ("from", scenario.from != Span::ZERO),
+        ("until", scenario.until.is_some()),
+        ("pauses", !scenario.pauses.is_empty()),
+        ("audio", scenario.audio.is_some()),
+        ("discard_after", scenario.discard_after.is_some()),
+        ("playout", scenario.playout.is_some()),
+        ("clock_drift_ppm", scenario.clock_drift_ppm != 0),
+    ];
+    fields.into_iter().filter(|(_, is_set)| *is_set).map(|(field, _)| field)
+}
+
 fn check(scenario: &Scenario) -> Result<(), SimulateError> {
     let wrong = |message: String| Err(SimulateError::Scenario(message));
     if scenario.duration <= Span::ZERO {
@@ -218,23 +237,11 @@ fn check(scenario: &Scenario) -> Result<(), SimulateError> {
         let count = scenario.competitors.len();
         return wrong(format!("the scenario has {count} competitors, a real-time run none: play it in virtual time"));
     }
-    let simulated = [
-        ("links", !scenario.links.is_empty()),
-        ("media", !scenario.media.is_empty()),
-        ("routes", !scenario.routes.is_empty()),
-        ("changes", !scenario.changes.is_empty()),
-        ("from", scenario.from != Span::ZERO),
-        ("until", scenario.until.is_some()),
-        ("pauses", !scenario.pauses.is_empty()),
-        ("audio", scenario.audio.is_some()),
-        ("discard_after", scenario.discard_after.is_some()),
-        ("playout", scenario.playout.is_some()),
-        ("request_feedback_every", scenario.request_feedback_every.is_some_and(|it| it != FEEDBACK_REQUEST_INTERVAL)),
-        // A real encoder takes the time that it takes.
-        ("codec_time", !scenario.codec.is_model() && scenario.codec_time != CodecTime::default()),
-        ("clock_drift_ppm", scenario.clock_drift_ppm != 0),
-    ];
-    if let Some((field, _)) = simulated.iter().find(|(_, is_set)| *is_set) {
+    let asks = scenario.request_feedback_every.is_some_and(|it| it != FEEDBACK_REQUEST_INTERVAL);
+    // A real encoder takes the time that it takes.
+    let takes = !scenario.codec.is_model() && scenario.codec_time != CodecTime::default();
+    let of_senders = [asks.then_some("request_feedback_every"), takes.then_some("codec_time")];
+    if let Some(field) = simulated(scenario).chain(of_senders.into_iter().flatten()).next() {
         return wrong(format!("{field} is set, which a real-time run does not have: play it in virtual time"));
     }
     if scenario.clock_offset != Span::ZERO {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use thalweg_netsim::trace::Cut;
+use thalweg_netsim::trace::{Cut, MOST_OPPORTUNITIES};
 use thalweg_units::Span;
 
 use crate::format::Format;
@@ -37,9 +37,6 @@ pub struct ReadOptions {
     /// The most delivery opportunities of what is not in Mahimahi's format; more are refused.
     pub most_opportunities: u64,
 }
-
-/// They take 800 MB: a quarter of an hour of 1.3 Gbps.
-const MOST_OPPORTUNITIES: u64 = 100_000_000;
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {

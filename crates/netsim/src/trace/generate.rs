@@ -5,14 +5,12 @@ use alloc::vec::Vec;
 use thalweg_units::{Rate, Span};
 
 use super::mahimahi::MAX_MILLIS;
-use super::{Trace, TraceError};
+use super::{MOST_OPPORTUNITIES, Trace, TraceError};
 
 /// Bits of an opportunity that count as throughput: a 1500-byte packet.
 pub(super) const OPPORTUNITY_BITS: u64 = 12_000;
 /// A constant rate has at most this many, which is 8 MB: viewers of a live link choose rates.
 const MOST_OF_CONSTANT: u64 = 1_000_000;
-/// Rates in turn have at most this many, which take 800 MB.
-pub(super) const MOST_OPPORTUNITIES: u64 = 100_000_000;
 
 impl Trace {
     /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is a whole number,

@@ -21,6 +21,9 @@ pub use statistics::Statistics;
 /// device puts before it (specs/linkemu.md 1).
 pub const OPPORTUNITY: Bytes = Bytes::new(1504);
 
+/// The most opportunities that are made of rates, which take 800 MB: a quarter of an hour of 1.3 Gbps.
+pub const MOST_OPPORTUNITIES: u64 = 100_000_000;
+
 /// Opportunities at whole milliseconds, in order; a millisecond is repeated for each of its opportunities. The last one
 /// is later than 0; a looped trace starts again there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use core::fmt;
 
 use thalweg_units::{Rate, Seed, Span, Time};
 
-use super::generate::{MOST_OPPORTUNITIES, OPPORTUNITY_BITS};
-use super::{Cut, Trace};
+use super::generate::OPPORTUNITY_BITS;
+use super::mahimahi::MAX_MILLIS;
+use super::{Cut, MOST_OPPORTUNITIES, Trace};
 use crate::serial::Rates;
 use crate::synthesize::Synthetic;
 
@@ -46,8 +47,7 @@ impl Trace {
 
     /// Rates in turn, once round; if the last one stays, for this duration or to its beginning if that is later.
     fn in_turn(rates: &Rates, duration: Span) -> Result<Trace, NameError> {
-        /// The milliseconds are counted one by one; no recording is longer.
-        const LONGEST: Span = Span::from_secs(31 * 86_400);
+        const LONGEST: Span = Span::from_millis(MAX_MILLIS as i64);
         let mut pieces: Vec<(u64, Rate)> = Vec::new();
         let (mut at, mut packets) = (Time::ZERO, 0u64);
         let turn = Time::ZERO + rates.turn();

@@ -114,17 +114,8 @@ impl Emulated {
         let common = LinkConfig { zero, log: self.log.clone(), ..LinkConfig::default() };
         if let Some(path) = &self.scenario {
             let scenario = crate::commands::run::File::read(path)?.scenario;
-            for (name, is_set) in [
-                ("competitors", !scenario.competitors.is_empty()),
-                ("pauses", !scenario.pauses.is_empty()),
-                ("changes", !scenario.changes.is_empty()),
-                ("routes", !scenario.routes.is_empty()),
-                ("clock_drift_ppm", scenario.clock_drift_ppm != 0),
-                ("playout", scenario.playout.is_some()),
-            ] {
-                if is_set {
-                    note!("{name} of {} has no effect here: only its paths are emulated", path.display());
-                }
+            for name in thalweg_lab_sockets::simulated(&scenario) {
+                note!("{name} of {} has no effect here: only its paths are emulated", path.display());
             }
             let Scenario { forward: up, reverse: down, seed, duration, .. } = scenario;
             let config = LinkConfig { up, down, seed: self.seed.unwrap_or(seed), ..common };

@@ -60,21 +60,15 @@ pub fn of_video(name: &str) -> &str {
     if name == "-" || SceneConfig::is_named_by(name) {
         return "silence";
     }
+    let unsent = |sound: &str| {
+        tracing::info!(video = name, "{sound} is not sent; --audio {name} sends it, over a connection of its own");
+        "silence"
+    };
     if ffmpeg::is_stream(name) {
-        tracing::info!(
-            video = name,
-            "its sound, if it has any, is not sent; --audio {name} sends it, over a connection of its own"
-        );
-        return "silence";
+        return unsent("its sound, if it has any,");
     }
     match ffmpeg::probe(name) {
-        Ok(about) if about.has_audio && ffmpeg::is_address(name) && about.duration.is_none() => {
-            tracing::info!(
-                video = name,
-                "its sound is not sent; --audio {name} sends it, over a connection of its own"
-            );
-            "silence"
-        }
+        Ok(about) if about.has_audio && ffmpeg::is_address(name) && about.duration.is_none() => unsent("its sound"),
         Ok(about) if about.has_audio => name,
         _ => "silence",
     }

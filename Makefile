@@ -186,9 +186,9 @@ test-scale: setup-test setup-live
 	$(CARGO) build --release -p thalweg-peers --bin audience
 	tests/scale/run.sh
 
-# What both start: with its assertions on, which a release build has not.
+# What both start: with its assertions on, which a release build has not, and with policies from ONNX files.
 programs:
-	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
+	$(CARGO) build --workspace --bins --examples --features $(FEATURES),thalweg-cli/onnx
 	cp Cargo.lock tests/external && $(CARGO) build --manifest-path tests/external/Cargo.toml --features live --target-dir $(TARGET)
 
 # Every public crate as the registry would get it.

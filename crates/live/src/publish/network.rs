@@ -70,9 +70,9 @@ impl Network {
         let catalog = Catalog::new(config, &clock, begin, (codecs.offered, format));
         let encoding = Encoding { codec: codecs.codec, relayed: codecs.relayed, size: format.size, seed: config.seed };
         let encoders = Encoders::new(encoding, format.interval(), config.encoders, begin, outbox.clone());
+        // An emulated link is there to be filled.
+        let is_open = config.channels.iter().all(|channel| channel.link.is_none());
         let max_rate = config.max_rate.or_else(|| {
-            // An emulated link is there to be filled, and nobody knows how much encoded frames take.
-            let is_open = config.channels.iter().all(|channel| channel.link.is_none());
             let usable = (is_open && config.codec.is_some()).then(|| usable(format))?;
             tracing::info!(max_rate = %usable, "each viewer is sent at most what an encoder can use at {}", format.size);
             Some(usable)
@@ -88,7 +88,8 @@ impl Network {
             pictures: Pictures::new(format, begin),
             encoders,
             audience: Audience::new(config.max_viewers),
-            ceilings: Ceilings::new(max_rate, config.max_total_rate, begin),
+            ceilings: Ceilings::new(max_rate, config.max_total_rate, begin)
+                .following_media(is_open && config.codec.is_none()),
             records,
             judged: begin,
             ended: None,

@@ -75,8 +75,8 @@ pub(crate) struct Sending {
     /// Maximum rate to one viewer, such as 4Mbps, headers included
     ///
     /// Holds for every scheme and whatever the viewer reports. Default: what an encoder can use of such pictures, 0.28
-    /// bits in each pixel (1.94 Mbps at 360p30, 7.74 Mbps at 720p30) and at least 600 kbps; none over an emulated link or
-    /// where frames are sent unchanged.
+    /// bits in each pixel (1.94 Mbps at 360p30, 7.74 Mbps at 720p30) and at least 600 kbps; twice the rate of frames that
+    /// are sent unchanged, and 500 kbps; none over an emulated link.
     #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
     max_rate: Option<Rate>,
     /// Maximum rate to all viewers together, such as 50Mbps

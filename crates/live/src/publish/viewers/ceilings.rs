@@ -31,6 +31,11 @@ pub(crate) fn usable(format: Format) -> Rate {
     Rate::from_bps((BITS_PER_PIXEL * pixels / 1e4).round() as u64 * 10_000).max(LEAST_USABLE)
 }
 
+/// The most that a viewer is sent of frames that came at the rate `encoded` in the last second.
+fn of_media(encoded: Rate) -> Rate {
+    encoded.scale(GROWTH) + FIRST
+}
+
 /// Shares `total` among viewers that use these rates, each at most `max`: in equal parts, but what one does not need for
 /// its growth goes to those who do (max-min fairness), and the rest to all.
 fn share(total: Rate, max: Rate, used: &[Rate]) -> Vec<Rate> {
@@ -59,13 +64,21 @@ pub(crate) struct Ceilings {
     /// The most that one viewer, and all together, may be sent.
     max: Option<Rate>,
     max_total: Option<Rate>,
+    /// Frames are made elsewhere and sent unchanged over an open path: nobody knows how much they take before they come, and
+    /// more than their growth and [`FIRST`] beside them, for audio and repair, would be padding.
+    follows_media: bool,
     /// When the total was last shared out.
     shared_out: Time,
 }
 
 impl Ceilings {
     pub(crate) fn new(max: Option<Rate>, max_total: Option<Rate>, begin: Time) -> Ceilings {
-        Ceilings { max, max_total, shared_out: begin }
+        Ceilings { max, max_total, follows_media: false, shared_out: begin }
+    }
+
+    /// The same where each viewer is sent at most what follows from the frames of the last second, unless a limit is set.
+    pub(crate) fn following_media(self, follows_media: bool) -> Ceilings {
+        Ceilings { follows_media: follows_media && self.max.is_none(), ..self }
     }
 
     /// Refuses one more than `viewers` where there would be less than [`LEAST`] for each.
@@ -81,10 +94,11 @@ impl Ceilings {
     /// Sets the most that each viewer may be sent, where there is a limit: at once when viewers came or went, and as they
     /// use it.
     pub(crate) fn share_out(&mut self, now: Time, audience_changed: bool, viewers: &mut Viewers) {
-        if self.max.is_none() && self.max_total.is_none() {
+        let follows = self.max_total.is_some() || self.follows_media;
+        if self.max.is_none() && !follows {
             return;
         }
-        if !audience_changed && (self.max_total.is_none() || now - self.shared_out < INTERVAL) {
+        if !audience_changed && (!follows || now - self.shared_out < INTERVAL) {
             return;
         }
         self.shared_out = now;
@@ -97,6 +111,8 @@ impl Ceilings {
             None => vec![max; used.len()],
         };
         for (viewer, share) in viewers.iter_mut().zip(shares) {
+            let encoded = viewer.gauges.encoded(now);
+            let share = if self.follows_media && encoded > Rate::ZERO { share.min(of_media(encoded)) } else { share };
             viewer.outgoing.set_ceiling(now, Some(share));
             viewer.due(now);
         }
@@ -127,6 +143,11 @@ mod tests {
         assert_eq!(usable(640, 360, 30), 1940, "640 * 360 * 30 * 0.28");
         assert_eq!([usable(1280, 720, 30), usable(1280, 720, 60), usable(1920, 1080, 30)], [7740, 15_480, 17_420]);
         assert_eq!([usable(320, 180, 30), usable(16, 16, 5)], [600, 600]);
+    }
+
+    #[test]
+    fn frames_that_are_sent_unchanged_may_double_and_leave_room_for_audio() {
+        assert_eq!(of_media(Rate::from_kbps(300)), Rate::from_kbps(1100));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "vp8", help_heading = PROGRAM)]
     codec: Coding,
     /// Maximum bitrate of its encoder, in place of the browser's own lower one
-    #[arg(long, default_value = "12Mbps", value_name = "RATE", help_heading = PROGRAM)]
+    #[arg(long, default_value = "12Mbps", value_name = "RATE", value_parser = values::rate, help_heading = PROGRAM)]
     max_rate: Rate,
     /// Our schemes to play over the same link in virtual time, separated by commas (see `thalweg schemes`)
     #[arg(long, value_name = "SCHEMES", value_delimiter = ',')]

@@ -95,7 +95,9 @@ pub(crate) fn agreement(outcomes: &[Outcome]) -> String {
     if outcomes.is_empty() {
         return String::new();
     }
-    let row = |[name, wire, video, middle, tail]: [&str; 5]| format!("{name:20} {wire:>24} {video:>24} {middle:>24} {tail:>24}\n");
+    let row = |[name, wire, video, middle, tail]: [&str; 5]| {
+        format!("{name:20} {wire:>24} {video:>24} {middle:>24} {tail:>24}\n")
+    };
     let mut table = format!("\n{}", row(["live / simulated", "wire Mbps", "video Mbps", "P50 ms", "P95 ms"]));
     for pair in outcomes.chunks_exact(2) {
         let (live, simulated) = (&pair[0].summary, &pair[1].summary);

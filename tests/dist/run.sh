@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make dist` has made, each of it installed and used in a bare Debian 12 of its own, as a user would (docs/install.md): the Debian
-# packages, the tarball, the wheel, the image; and packed again, to the same bytes. `tests/dist/run.sh`, or some parts by name:
+# packages, the service under a systemd, the tarball, the wheel, the image; and packed again, to the same bytes. `tests/dist/run.sh`, or some parts by name:
 # `tests/dist/run.sh packages wheel`. By root; Debian's packages come from DEBIAN_MIRROR, NumPy from Python's index. After a failure the
 # root it happened in stays in target/roots.
 set -euo pipefail
@@ -104,7 +104,7 @@ boot() {
   [ -d "$groups/unified" ] && groups=$groups/unified
   mkdir -p "$groups/thalweg-dist"
   # shellcheck disable=SC2016
-  sh -c 'echo $$ >"$2/thalweg-dist/cgroup.procs" && exec unshare --mount --pid --fork --kill-child --net --uts --ipc --cgroup --propagation private sh -ec "$0" "$1"' '
+  sh -c 'echo $$ >"$2/thalweg-dist/cgroup.procs" && exec unshare --mount --pid --fork --kill-child --net --uts --ipc --cgroup --propagation private sh -ec "$0" sh "$1"' '
     ip link set lo up
     mount --bind "$1" "$1"
     cd "$1"
@@ -123,10 +123,11 @@ boot() {
       mknod -m 666 "dev/${device%%:*}" c $(echo "${device#*:}" | tr : " ")
     done
     pivot_root . mnt
-    exec chroot . sh -c "umount -l /mnt && exec env -i container=unshare PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --unit=multi-user.target"
+    exec chroot . sh -c "umount -l /mnt && mount --make-rshared / && exec env -i container=unshare PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --unit=multi-user.target"
   ' "$root" "$groups" </dev/null >"$roots/boot.log" 2>&1 &
   booted=$!
-  eventually test -n "$(pgrep -P $booted)" || :
+  # With its first process all others end.
+  trap 'kill -KILL "${init:-$booted}" 2>/dev/null || :' EXIT
   eventually has_begun
 }
 
@@ -139,8 +140,7 @@ has_begun() { init=$(pgrep -P "$booted") && under systemctl is-system-running 2>
 
 # Repeats a command until it succeeds.
 eventually() {
-  local tries
-  for tries in $(seq 150); do
+  for _ in $(seq 150); do
     "$@" >/dev/null 2>&1 && return
     sleep 0.2
   done
@@ -156,7 +156,7 @@ service() {
   apt install --no-install-recommends systemd "/artefacts/thalweg_$version-1_$arch.deb"
   token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   (umask 077 && echo "THALWEG_TOKEN=$token" >"$root/etc/thalweg/environment")
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=thalweg -addext subjectAltName=IP:127.0.0.1 \
     -addext basicConstraints=critical,CA:FALSE -keyout "$root/etc/thalweg/key.pem" -out "$root/etc/thalweg/certificate.pem" 2>/dev/null
   # Two seconds of grey.
   mkdir -p "$root/srv" "$root/home/ann"
@@ -172,7 +172,7 @@ service() {
   under systemd-analyze security --no-pager --threshold=19 thalweg-publish >/dev/null || fail "it is more exposed than docs/operation.md says"
   passed "the service serves the built-in scene under systemd, confined"
 
-  under kill -KILL "$first"
+  under systemctl kill --signal=KILL thalweg-publish
   eventually is_another "$first"
   serves "built-in scene"
   passed "the service is started again when it was killed"
@@ -220,13 +220,13 @@ serves() {
   ask() {
     nsenter --target "$init" --net curl --silent --cacert "$root/etc/thalweg/certificate.pem" --output "$answer" --write-out '%{http_code}' "$@"
   }
-  eventually ask https://localhost:8443/health
-  [ "$(ask --header "Authorization: Bearer $token" https://localhost:8443/about)" = 200 ] && grep -qF "\"title\":\"$1\"" "$answer" ||
+  eventually ask https://127.0.0.1:8443/health
+  [ "$(ask --header "Authorization: Bearer $token" https://127.0.0.1:8443/about)" = 200 ] && grep -qF "\"title\":\"$1\"" "$answer" ||
     fail "it shows $(cat "$answer"), not $1"
-  offered() { ask --header 'Content-Type: application/sdp' --data-binary @"$offer" "$@" https://localhost:8443/whep; }
+  offered() { ask --header 'Content-Type: application/sdp' --data-binary @"$offer" "$@" https://127.0.0.1:8443/whep; }
   [ "$(offered)" = 401 ] || fail "an offer without the token is answered"
   [ "$(offered --header "Authorization: Bearer $token")" = 201 ] && grep -q '^a=ice-ufrag' "$answer" || fail "no answer: $(cat "$answer")"
-  seen=$(under env THALWEG_TOKEN="$token" thalweg watch https://localhost:8443 --certificate-authority /etc/thalweg/certificate.pem \
+  seen=$(under env THALWEG_TOKEN="$token" thalweg watch https://127.0.0.1:8443 --certificate-authority /etc/thalweg/certificate.pem \
     --duration 4s --json | grep -o '"frames_decoded": *[0-9]*' | grep -o '[0-9]*$')
   [ "${seen:-0}" -gt 30 ] || fail "$1: ${seen:-no} pictures in four seconds"
 }

@@ -9,7 +9,7 @@ TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg shellcheck
 # A C and a C++ compiler with their sanitizers, and what programs in C are run under.
 CAPI_PACKAGES = gcc g++ binutils pkg-config valgrind
 # What packs, and what makes a bare Debian 12 to install into.
-DIST_PACKAGES = $(PACKAGES) debhelper buildah debootstrap iproute2 lintian podman runc unzip gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user
+DIST_PACKAGES = $(PACKAGES) debhelper buildah curl debootstrap iproute2 lintian openssl podman procps runc unzip gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium janus
 # GStreamer's headers, what runs a plugin, and the plugins that webrtcsink is made of.

@@ -206,7 +206,7 @@ test('two channels are side by side, their charts line up, and a score counts bo
     assert.ok(Math.abs(left.all - 30 * (left.seconds - 0.4)) <= 2 && left.all === right.all, JSON.stringify(tallies));
     assert.ok(left.freezes >= 1 && left.late > 60 && left.late > right.late + 30, JSON.stringify(tallies));
     const table = await score();
-    assert.deepEqual(Object.keys(table), ['Late frames', 'Freezes', 'Quality: quantizer', 'Quality: lines', 'Data']);
+    assert.deepEqual(Object.keys(table), ['Late frames', 'Freezes', 'Quality: quantiser', 'Quality: lines', 'Data']);
     assert.deepEqual(table['Late frames'].map(({ best }) => best), [false, true]);
     assert.deepEqual(table['Quality: lines'].map(({ text, best }) => [text, best]), [['720', false], ['720', false]]);
     table.Data.forEach(({ text }) => assert.match(text, /^\d+\.\d MB$/));

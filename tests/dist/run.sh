@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make dist` has made, each of it installed and used in a bare Debian 12 of its own, as a user would (docs/install.md): the Debian
-# packages, the tarball, the wheel, the image; and packed again, to the same bytes. `tests/dist/run.sh`, or some parts by name:
+# packages, the service under a systemd, the tarball, the wheel, the image; and packed again, to the same bytes. `tests/dist/run.sh`, or some parts by name:
 # `tests/dist/run.sh packages wheel`. By root; Debian's packages come from DEBIAN_MIRROR, NumPy from Python's index. After a failure the
 # root it happened in stays in target/roots.
 set -euo pipefail
@@ -95,6 +95,140 @@ packages() {
   # shellcheck disable=SC2001
   [ "$before" = "$after" ] || fail "left behind or gone: $(diff <(echo "$before") <(echo "$after"))"
   passed "removed again, nothing of it stays"
+}
+
+# Starts a systemd as the first process of the root: in namespaces and a control group of its own, with devices and a loopback of its
+# own. Sets `init`, its process.
+boot() {
+  local groups=/sys/fs/cgroup
+  [ -d "$groups/unified" ] && groups=$groups/unified
+  mkdir -p "$groups/thalweg-dist"
+  # shellcheck disable=SC2016
+  sh -c 'echo $$ >"$2/thalweg-dist/cgroup.procs" && exec unshare --mount --pid --fork --kill-child --net --uts --ipc --cgroup --propagation private sh -ec "$0" sh "$1"' '
+    ip link set lo up
+    mount --bind "$1" "$1"
+    cd "$1"
+    mount -t proc proc proc
+    mount -t sysfs sysfs sys
+    mount -t cgroup2 cgroup2 sys/fs/cgroup
+    mount -t tmpfs -o mode=755 tmpfs run
+    mount -t tmpfs -o mode=1777 tmpfs tmp
+    mount -t tmpfs -o mode=755 tmpfs dev
+    mkdir dev/pts dev/shm
+    mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
+    mount -t tmpfs -o mode=1777 tmpfs dev/shm
+    ln -s pts/ptmx dev/ptmx
+    ln -s /proc/self/fd dev/fd
+    for device in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0; do
+      mknod -m 666 "dev/${device%%:*}" c $(echo "${device#*:}" | tr : " ")
+    done
+    pivot_root . mnt
+    exec chroot . sh -c "umount -l /mnt && mount --make-rshared / && exec env -i container=unshare PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --unit=multi-user.target"
+  ' "$root" "$groups" </dev/null >"$roots/boot.log" 2>&1 &
+  booted=$!
+  # With its first process all others end.
+  trap 'kill -KILL "${init:-$booted}" 2>/dev/null || :' EXIT
+  eventually has_begun
+}
+
+# Runs a command beside the systemd that was booted.
+under() {
+  nsenter --target "$init" --mount --pid --net --uts --ipc --cgroup --wd=/ \
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
+}
+has_begun() { init=$(pgrep -P "$booted") && under systemctl is-system-running 2>/dev/null | grep -Eq 'running|degraded'; }
+
+# Repeats a command until it succeeds.
+eventually() {
+  for _ in $(seq 150); do
+    "$@" >/dev/null 2>&1 && return
+    sleep 0.2
+  done
+  fail "not in half a minute: $* ($(tail -5 "$roots/boot.log"))"
+}
+
+# The unit as docs/operation.md has it, under a systemd: with the built-in scene, with a file that everybody may read, and with one below
+# /home; by https and with a token, whose key root alone may read.
+service() {
+  local token first dropins=/usr/share/doc/thalweg/examples/thalweg-publish.service.d
+  fresh service
+  apt update
+  apt install --no-install-recommends systemd "/artefacts/thalweg_$version-1_$arch.deb"
+  token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  (umask 077 && echo "THALWEG_TOKEN=$token" >"$root/etc/thalweg/environment")
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=thalweg -addext subjectAltName=IP:127.0.0.1 \
+    -addext basicConstraints=critical,CA:FALSE -keyout "$root/etc/thalweg/key.pem" -out "$root/etc/thalweg/certificate.pem" 2>/dev/null
+  # Two seconds of grey.
+  mkdir -p "$root/srv" "$root/home/ann"
+  { echo 'YUV4MPEG2 W320 H180 F30:1 Ip A1:1 C420jpeg'; for _ in $(seq 60); do echo FRAME; head -c 86400 /dev/zero | tr '\0' '\200'; done; } \
+    >"$root/srv/clip.y4m"
+  install -m 644 "$root/srv/clip.y4m" "$root/home/ann/clip.mp4.y4m"
+  boot
+
+  under systemctl start thalweg-publish
+  serves "built-in scene"
+  first=$(under systemctl show --property MainPID --value thalweg-publish)
+  confined "$first"
+  under systemd-analyze security --no-pager --threshold=19 thalweg-publish >/dev/null || fail "it is more exposed than docs/operation.md says"
+  passed "the service serves the built-in scene under systemd, confined"
+
+  under systemctl kill --signal=KILL thalweg-publish
+  eventually is_another "$first"
+  serves "built-in scene"
+  passed "the service is started again when it was killed"
+
+  sed -i 's|^source = .*|source = "/srv/clip.y4m"|' "$root/etc/thalweg/publish.toml"
+  under systemctl restart thalweg-publish
+  serves clip.y4m
+  under install -D -m 644 "$dropins/file.conf" /etc/systemd/system/thalweg-publish.service.d/source.conf
+  sed -i 's|/home/ann/clip.mp4|/home/ann/clip.mp4.y4m|' "$root/etc/systemd/system/thalweg-publish.service.d/source.conf"
+  sed -i 's|^source = .*|source = "/home/ann/clip.mp4.y4m"|' "$root/etc/thalweg/publish.toml"
+  under systemctl daemon-reload
+  under systemctl restart thalweg-publish
+  serves clip.mp4.y4m
+  passed "the service serves a file, and one below /home with its drop-in"
+
+  under systemctl stop thalweg-publish
+  [ "$(under systemctl show --property Result --value thalweg-publish)" = success ] || fail "$(under systemctl status thalweg-publish)"
+  under journalctl --no-pager >"$roots/journal"
+  grep -q 'watch at' "$roots/journal" || fail "the journal has no line of it: $(tail "$roots/journal")"
+  ! grep -F "$token" "$roots/journal" || fail "the journal has the token"
+  passed "the service ends well, and its journal has no token"
+  kill -KILL "$init"
+  wait "$booted" 2>/dev/null || :
+}
+
+is_another() {
+  local now
+  now=$(under systemctl show --property MainPID --value thalweg-publish)
+  [ "$now" != 0 ] && [ "$now" != "$1" ]
+}
+
+# Whether a process has no privilege, nor a way to any, and is not root's.
+confined() {
+  local status
+  status=$(under cat "/proc/$1/status")
+  for line in 'NoNewPrivs:[[:space:]]1' 'CapEff:[[:space:]]0000000000000000' 'CapBnd:[[:space:]]0000000000000000' 'Seccomp:[[:space:]]2' \
+    'Uid:[[:space:]][1-9]'; do
+    grep -q "^$line" <<<"$status" || fail "the service's process has not $line: $status"
+  done
+}
+
+# The service answers an offer of Chromium's with the token and none without, and its pictures come.
+serves() {
+  local offer=crates/transport/src/sdp/tests/data/chromium-recvonly.sdp answer=$roots/answer seen
+  ask() {
+    nsenter --target "$init" --net curl --silent --cacert "$root/etc/thalweg/certificate.pem" --output "$answer" --write-out '%{http_code}' "$@"
+  }
+  eventually ask https://127.0.0.1:8443/health
+  [ "$(ask --header "Authorization: Bearer $token" https://127.0.0.1:8443/about)" = 200 ] && grep -qF "\"title\":\"$1\"" "$answer" ||
+    fail "it shows $(cat "$answer"), not $1"
+  offered() { ask --header 'Content-Type: application/sdp' --data-binary @"$offer" "$@" https://127.0.0.1:8443/whep; }
+  [ "$(offered)" = 401 ] || fail "an offer without the token is answered"
+  [ "$(offered --header "Authorization: Bearer $token")" = 201 ] && grep -q '^a=ice-ufrag' "$answer" || fail "no answer: $(cat "$answer")"
+  seen=$(under env THALWEG_TOKEN="$token" thalweg watch https://127.0.0.1:8443 --certificate-authority /etc/thalweg/certificate.pem \
+    --duration 4s --json | grep -o '"frames_decoded": *[0-9]*' | grep -o '[0-9]*$')
+  [ "${seen:-0}" -gt 30 ] || fail "$1: ${seen:-no} pictures in four seconds"
 }
 
 # Compiles replay.c of a folder with each library and compares what it prints: `replays FOLDER PKG_CONFIG_PATH LD_LIBRARY_PATH`.
@@ -215,11 +349,11 @@ again() {
 mkdir -p "$roots"
 bare=$(.ci/bookworm)
 parts=("$@")
-[ $# != 0 ] || parts=(lint again packages tarball wheel image)
+[ $# != 0 ] || parts=(lint again packages service tarball wheel image)
 for part in "${parts[@]}"; do
   case $part in
-    lint | again | packages | tarball | wheel | image) "$part" ;;
-    *) fail "there is no part '$part': lint, again, packages, tarball, wheel, image" ;;
+    lint | again | packages | service | tarball | wheel | image) "$part" ;;
+    *) fail "there is no part '$part': lint, again, packages, service, tarball, wheel, image" ;;
   esac
 done
 rm -rf "$roots"

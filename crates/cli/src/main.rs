@@ -41,7 +41,13 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
   thalweg reproduce camel-fig10
   thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms
 
-Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds or shards are missing, 130 interrupted.
+Exit codes:
+  0    success
+  1    failure
+  2    wrong command line
+  3    a condition of --fail-if holds, or shards are missing
+  130  interrupted
+
 `thalweg help COMMAND` explains each option, `thalweg COMMAND -h` lists them briefly."
 )]
 struct Arguments {

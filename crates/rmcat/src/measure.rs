@@ -7,15 +7,16 @@ use crate::log::{Arrival, BIN_S, FlowLog, Log, mean_rate, moving_means};
 use crate::network::{Media, Network, Phase};
 use crate::range::{Range, range};
 
-/// Makes the enum, its names, units and ranges and its measuring of one table. Each row: figure, name in tables and in
-/// `--json`, unit (empty for ratios), possible values and, of the run, the flow's log, its number and the window, the value.
+/// Makes the enum, its names, meanings, units and ranges and its measuring of one table. Each row: what the figure is, which
+/// has to be understood without the rows beside it, its name in tables and in `--json`, unit (empty for ratios), possible
+/// values and, of the run, the flow's log, its number and the window, the value.
 macro_rules! figures {
     (|$seen:ident, $log:ident, $flow:ident, $window:ident|
-     $($(#[$doc:meta])* $figure:ident $(($field:ident: $type:ty))?, $name:literal, $unit:literal, $possible:expr => $value:expr;)*) => {
+     $($(#[doc = $doc:literal])* $figure:ident $(($field:ident: $type:ty))?, $name:literal, $unit:literal, $possible:expr => $value:expr;)*) => {
         /// A figure of a run.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Figure {
-            $($(#[$doc])* $figure $(($type))?,)*
+            $($(#[doc = $doc])* $figure $(($type))?,)*
         }
 
         impl Figure {
@@ -23,6 +24,13 @@ macro_rules! figures {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Figure::$figure { .. } => $name,)*
+                }
+            }
+
+            /// One sentence that says what it is.
+            pub fn meaning(&self) -> &'static str {
+                match self {
+                    $(Figure::$figure { .. } => concat!($($doc),*).trim(),)*
                 }
             }
 
@@ -59,9 +67,9 @@ figures! {
     /// Received rate of all flows together, divided by their attainable rate, from 10 s after the first begins to the
     /// last's end.
     UseOfRun, "use_run", "", POSITIVE => seen.share(&(0..seen.log.media.len()).collect::<Vec<_>>(), window);
-    /// The same within a part of the run.
+    /// Received rate of all flows together, divided by their attainable rate, within a part of the run.
     UseOfAll, "use_all", "", POSITIVE => seen.share(&(0..seen.log.media.len()).collect::<Vec<_>>(), window);
-    /// Rate over this link, by index, divided by its capacity.
+    /// Rate over one link, divided by its capacity.
     UseOfLink(link: usize), "use_link", "", POSITIVE => seen.use_of_link(*link, window);
     /// Time to converge after a start, a rise or a resume, in seconds.
     Rise, "rise", "s", range(1.0, f64::INFINITY) => seen.rise(log, flow, window);
@@ -73,7 +81,7 @@ figures! {
     QueueP05, "q05", "ms", POSITIVE => waits(log, window, 0.05);
     /// Packets dropped of those sent, in %.
     Loss, "loss", "%", POSITIVE => loss(std::slice::from_ref(log), window);
-    /// The same within 5 s of a fall.
+    /// Packets dropped of those sent within 5 s of a fall, in %.
     LossAfterFall, "loss_fall", "%", POSITIVE => loss(std::slice::from_ref(log), window);
     /// Alternations between at least 0.95 and at most 0.60 of what is attainable, per minute, in settled windows.
     Oscillation, "osc", "/min", POSITIVE => seen.oscillation(log, flow);
@@ -128,7 +136,7 @@ figures! {
         ratio(count(&log.reports_dropped_s, window) * 100.0, count(&log.reports_s, window));
     /// The least of the flows' received rates over what each could have.
     LeastUse, "use_min", "", POSITIVE => least(seen.shares(window));
-    /// The greatest of them.
+    /// The greatest of the flows' received rates over what each could have.
     GreatestUse, "use_max", "", POSITIVE => greatest(seen.shares(window));
     /// Received rate of all media flows, divided by that of all flows in the reference run.
     TotalOverReference, "total_ref", "", POSITIVE => {
@@ -142,9 +150,9 @@ figures! {
         let delays: Vec<f64> = seen.log.media.iter().flat_map(|log| delays(log, window)).collect();
         percentile(&delays, 0.95)
     };
-    /// The median over flows of that of each.
+    /// The median over flows of the 95th percentile of each one's one-way delay, in ms.
     MedianDelayP95, "d95_median", "ms", POSITIVE => percentile(&seen.delays_p95(window), 0.5);
-    /// The greatest of them.
+    /// The greatest over flows of the 95th percentile of each one's one-way delay, in ms.
     GreatestDelayP95, "d95_max", "ms", POSITIVE => greatest(seen.delays_p95(window));
     /// Packets dropped of those that all flows sent, in %.
     LossOfAll, "loss_all", "%", POSITIVE => loss(&seen.log.media, window);
@@ -152,9 +160,9 @@ figures! {
     Target, "target", "kbps", POSITIVE => target_at(log, window.1);
     /// The least of the controller's targets, sampled each second, in kbps.
     LeastTarget, "target_min", "kbps", POSITIVE => least(targets(log, window));
-    /// The greatest of them.
+    /// The greatest of the controller's targets, sampled each second, in kbps.
     GreatestTarget, "target_max", "kbps", POSITIVE => greatest(targets(log, window));
-    /// The least of them over the greatest.
+    /// The least of the controller's targets over the greatest, sampled each second.
     LeastOverGreatestTarget, "target_min_max", "", POSITIVE => {
         let (least, greatest) = (least(targets(log, window)), greatest(targets(log, window)));
         least.zip(greatest).and_then(|(least, greatest)| ratio(least, greatest))
@@ -162,8 +170,8 @@ figures! {
     /// The target at the end of the window less that at its begin, in kbps.
     TargetRise, "target_rise", "kbps", ANY =>
         target_at(log, window.1).zip(target_at(log, window.0)).map(|(end, begin)| end - begin);
-    /// How often at most the target dips by more than 100 kbps within 500 ms (`CountBandwidthDips` of libwebrtc's
-    /// goog_cc_network_control_unittest.cc), seen every 50 ms.
+    /// How often at most the target dips by more than 100 kbps within 500 ms, seen every 50 ms (CountBandwidthDips of
+    /// libwebrtc's goog_cc_network_control_unittest.cc).
     Dips, "dips", "", POSITIVE => dips(log, window);
     /// 95th percentile of the time that frames wait in the sender, in ms.
     PacerDelay, "pacer95", "ms", POSITIVE => {

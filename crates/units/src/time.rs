@@ -159,6 +159,12 @@ impl Span {
         self.0 / 1_000_000
     }
 
+    /// This span without the part of a millisecond, for messages to people: 2102105.688us is 2.102s.
+    #[must_use]
+    pub const fn whole_millis(self) -> Span {
+        Span::from_millis(self.as_millis())
+    }
+
     /// Milliseconds.
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
@@ -274,6 +280,12 @@ crate::parse::serde_as_text!(Span);
 mod tests {
     use super::*;
     use alloc::string::ToString;
+
+    #[test]
+    fn a_span_without_parts_of_a_millisecond_is_short_to_read() {
+        assert_eq!(Span::from_nanos(2_102_105_688).to_string(), "2102105.688us");
+        assert_eq!(Span::from_nanos(2_102_105_688).whole_millis().to_string(), "2.102s");
+    }
 
     #[test]
     fn subtracting_a_later_instant_gives_a_negative_span() {

@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::SystemTime;
 
 use thalweg_units::Span;
 
@@ -156,6 +158,48 @@ pub struct Probe {
 /// When ffprobe is not installed, with what to install; when it cannot read `name`, with its message; or when there is no
 /// video.
 pub fn probe(name: &str) -> Result<Probe, SourceError> {
+    static LAST: Last = Mutex::new(None);
+    once(&LAST, Unchanged::of(name), || ask(name))
+}
+
+/// The file that was described last, and its description.
+type Last = Mutex<Option<(Unchanged, Probe)>>;
+
+/// Signs that a file is still the one that it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Unchanged {
+    name: String,
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl Unchanged {
+    /// Those of a file; `None` of an address, whose content may be another each time.
+    fn of(name: &str) -> Option<Unchanged> {
+        let about = std::fs::metadata(name).ok().filter(|_| !is_address(name))?;
+        Some(Unchanged { name: name.into(), bytes: about.len(), modified: about.modified().ok()? })
+    }
+}
+
+/// The last description if it is of the same file, else a new one: pictures, sound and length of a file are asked for one
+/// after another, and a process for each would delay the start.
+fn once(
+    last: &Last,
+    file: Option<Unchanged>,
+    ask: impl FnOnce() -> Result<Probe, SourceError>,
+) -> Result<Probe, SourceError> {
+    let known = || last.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(file) = file else { return ask() };
+    if let Some((_, about)) = known().as_ref().filter(|(of, _)| *of == file) {
+        return Ok(about.clone());
+    }
+    let about = ask()?;
+    *known() = Some((file, about.clone()));
+    Ok(about)
+}
+
+/// Asks ffprobe.
+fn ask(name: &str) -> Result<Probe, SourceError> {
     let entries = "format=duration:stream=codec_type,codec_name,avg_frame_rate,r_frame_rate,color_transfer,has_b_frames,duration:\
                    stream_disposition=attached_pic";
     let output = Command::new("ffprobe")
@@ -255,6 +299,27 @@ mod tests {
         assert!(error.contains("No such file"), "{error}");
         let error = probe("/").unwrap_err().to_string();
         assert!(error.contains("it is a folder: name a file in it"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_described_once_until_it_changes_and_an_address_each_time() {
+        let path = std::env::temp_dir().join(format!("thalweg-described-{}", std::process::id())).display().to_string();
+        let last: Last = Mutex::new(None);
+        let mut asked = 0;
+        let mut described = |name: &str| {
+            let about = once(&last, Unchanged::of(name), || {
+                asked += 1;
+                Ok(Probe { codec: asked.to_string(), ..Probe::default() })
+            });
+            about.unwrap().codec
+        };
+        std::fs::write(&path, "one").unwrap();
+        assert_eq!([described(&path), described(&path)], ["1", "1"]);
+        std::fs::write(&path, "another").unwrap();
+        assert_eq!([described(&path), described(&path)], ["2", "2"]);
+        let address = "http://example.org/clip.mp4";
+        assert_eq!([described(address), described(address)], ["3", "4"]);
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -230,6 +230,17 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_is_shown_from_its_own_time_on_where_the_header_counts_some_that_are_not_there() {
+        let path = coded("gaps.mkv", 4, &["-vf", "select='not(mod(n,4))'", "-vsync", "vfr"]);
+        let mut footage = Footage::open(&Video::of(path.as_str(), None), Seed::new(1)).unwrap();
+        assert_eq!(footage.format().frame_rate, (10, 1));
+        let shown: Vec<_> = (0..13).map(|number| footage.picture(number).unwrap().unwrap()).collect();
+        let begins = (1..13).filter(|number| shown[*number].data() != shown[number - 1].data()).collect::<Vec<_>>();
+        assert_eq!(begins, [4, 8, 12]);
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
     fn a_file_plays_many_times_its_length_and_no_more_pictures_are_in_memory_than_are_kept() {
         let path = coded("rounds.mp4", 6, &[]);
         let mut all = Decoding::of(&path, None).unwrap().open().unwrap();

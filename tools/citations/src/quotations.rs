@@ -146,8 +146,11 @@ fn rows_of(line: &str) -> Vec<Vec<String>> {
     (0..count).map(|row| values.iter().map(|values| value(values, row)).collect()).collect()
 }
 
+/// The cells of a line, without marks in them: a quotation may be quoted.
 fn cells(row: &str) -> Vec<String> {
-    let row = row.strip_prefix('|').unwrap_or(row).trim_end();
+    static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new("<!--.*?-->").unwrap());
+    let row = COMMENT.replace_all(row, "");
+    let row = row.strip_prefix('|').unwrap_or(&row).trim_end();
     row.strip_suffix('|')
         .unwrap_or(row)
         .split('|')
@@ -208,6 +211,11 @@ fn agree(cell: &str, quoted: &[Number]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_that_quotes_another_can_be_quoted() {
+        assert_eq!(cells("| gcc | <!-- quotes a-fig1; 60 %; gcc -->1.38 ± 0.43<!-- end --> |"), ["gcc", "1.38 ± 0.43"]);
+    }
 
     #[test]
     fn a_line_whose_cells_have_several_values_is_several_rows() {

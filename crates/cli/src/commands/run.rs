@@ -163,10 +163,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     crate::play::prepare(&mut jobs, &playing.out, false)?;
     let played = super::live::real_time::all(&jobs, arguments.against_simulator)?;
-    let pairs =
-        if arguments.against_simulator && arguments.results.is_text() { played.outcomes.clone() } else { Vec::new() };
     let plays = jobs.len() * (1 + usize::from(arguments.against_simulator));
+    let agreement = (arguments.against_simulator && arguments.results.is_text())
+        .then(|| super::live::real_time::agreement(&played.outcomes));
     let done = arguments.results.conclude(played, plays, &playing.out);
-    super::live::real_time::print_agreement(&pairs);
+    out!("{}", agreement.unwrap_or_default());
     done
 }

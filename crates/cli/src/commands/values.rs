@@ -1,7 +1,7 @@
 //! Values with bounds that several commands share.
 
 use thalweg_sender::FeedbackStyle;
-use thalweg_units::{Seed, Span};
+use thalweg_units::{Rate, Seed, Span};
 
 /// The longest run: a week of virtual time.
 pub(crate) const MAX_DURATION: Span = Span::from_secs(7 * 86_400);
@@ -26,11 +26,17 @@ pub(crate) fn time(text: &str) -> Result<Span, String> {
     fits.then_some(span).ok_or(format!("{span} is out of range: from 0 to a week, as in 500ms, 12.3s or 1m"))
 }
 
-/// The delay of a path.
+/// A delay of a path, or its jitter.
 pub(crate) fn delay(text: &str) -> Result<Span, String> {
     let span = span(text)?;
     let fits = span >= Span::ZERO && span <= MAX_DELAY;
-    fits.then_some(span).ok_or(format!("one-way delay {span} is out of range: from 0 to {MAX_DELAY}, as in 25ms"))
+    fits.then_some(span).ok_or(format!("{span} is out of range: from 0 to {MAX_DELAY}, as in 25ms"))
+}
+
+/// A rate above 0.
+pub(crate) fn rate(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse().map_err(|error: thalweg_units::ParseQuantityError| error.to_string())?;
+    (rate > Rate::ZERO).then_some(rate).ok_or(format!("{rate} is out of range: above 0, as in 500kbps or 1Mbps"))
 }
 
 /// A share of packets: 0.02 or 2%.
@@ -91,6 +97,8 @@ mod tests {
             assert!(delay(wrong).unwrap_err().contains("from 0 to"), "{wrong}");
             assert!(time(wrong).unwrap_err().contains("from 0 to"), "{wrong}");
         }
+        assert_eq!(rate("500kbps"), Ok(Rate::from_kbps(500)));
+        assert!(rate("0").unwrap_err().contains("above 0"));
         assert_eq!((share("0.02"), share("2%"), share("1")), (Ok(0.02), Ok(0.02), Ok(1.0)));
         for wrong in ["-1", "2", "101%", "NaN", "much"] {
             assert!(share(wrong).unwrap_err().contains("from 0 to 1"), "{wrong}");

@@ -66,5 +66,7 @@ pub(crate) mod real_time {
         super::missing("run --live")
     }
 
-    pub(crate) fn print_agreement(_: &[Outcome]) {}
+    pub(crate) fn agreement(_: &[Outcome]) -> String {
+        String::new()
+    }
 }

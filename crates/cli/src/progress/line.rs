@@ -15,9 +15,9 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// The remaining time at the present speed; `None` while it would be a guess.
+    /// The remaining time at the present speed; `None` while it would be a guess, and once all is played and is only written.
     fn left(&self) -> Option<Duration> {
-        let is_measured = self.elapsed >= Duration::from_secs(1) && self.share >= 0.005;
+        let is_measured = self.elapsed >= Duration::from_secs(1) && (0.005..1.0).contains(&self.share);
         is_measured.then(|| self.elapsed.mul_f64((1.0 - self.share).max(0.0) / self.share))
     }
 }
@@ -55,8 +55,8 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_foretold_from_nothing() {
-        for (share, elapsed) in [(0.0, 60), (0.9, 0)] {
+    fn no_time_is_foretold_from_nothing_nor_when_all_is_played() {
+        for (share, elapsed) in [(0.0, 60), (0.9, 0), (1.0, 60)] {
             assert!(!line(share, elapsed).to_string().contains("left"), "{share} after {elapsed} s");
         }
     }

@@ -39,7 +39,7 @@ fn a_value_out_of_range_is_refused_with_itself_and_the_range_negative_ones_too()
         (&["compare", "--loss", "-1"], &["'-1'", "0 to 1"]),
         (&["compare", "--loss", "150%"], &["'150%'", "0 to 1"]),
         (&["compare", "--delay", "1000000s"], &["1000000s", "0 to 60s"]),
-        (&["compare", "--jitter", "-1ms"], &["-1ms", "0 to 60s"]),
+        (&["compare", "--jitter", "-1ms"], &["'--jitter <JITTER>': -1ms is out of range: from 0 to 60s, as in 25ms"]),
         (&["compare", "--rate", "0Mbps"], &["rate is 0bps, must be above 0bps"]),
         (&["compare", "--rate", "-2Mbps"], &["'-2Mbps'", "1Mbps"]),
         (&["compare", "--queue", "-5kB"], &["'-5kB'", "100ms"]),
@@ -48,6 +48,7 @@ fn a_value_out_of_range_is_refused_with_itself_and_the_range_negative_ones_too()
         (&["reproduce", "camel-fig10", "--seed", "-1"], &["'-1'", "whole number"]),
         (&["trace", "inspect", "lte-driving", "--duration", "-5s"], &["-5s", "at most a week"]),
         (&["explain", "out", "--at", "-1s"], &["-1s", "from 0"]),
+        (&["codec", "encode", "scene", "--out", "x.ivf", "--rate", "0"], &["above 0", "1Mbps"]),
     ] {
         let done = thalweg(arguments);
         let said = text(&done.stderr);
@@ -163,6 +164,22 @@ mod live {
         let said = text(&done.stderr);
         assert_eq!(done.status.code(), Some(1), "{said}");
         assert!(said.lines().last().unwrap().contains("WHIP") && said.contains(&url), "{said}");
+    }
+
+    #[test]
+    fn a_limit_that_leaves_nothing_and_a_picture_that_no_codec_has_are_wrong_arguments() {
+        for (arguments, words) in [
+            (&["publish", "--max-rate", "0"][..], "0bps is too little for a viewer, must be at least 100kbps"),
+            (&["relay", "--max-total-rate", "99kbps"], "99kbps is too little for a viewer"),
+            (&["publish", "--size", "16383x16383"], "has 268.4 million pixels, must have at most 35.7"),
+            (&["receive", "--late", "0"], "above 0"),
+            (&["watch", "http://localhost:1", "--late", "0ms"], "above 0"),
+            (&["blackbox", "--max-rate", "0"], "above 0"),
+        ] {
+            let done = thalweg(arguments);
+            let said = text(&done.stderr);
+            assert!(done.status.code() == Some(2) && said.contains(words), "{arguments:?}: {said}");
+        }
     }
 
     #[test]

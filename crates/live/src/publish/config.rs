@@ -10,8 +10,38 @@ use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Rate, Seed, Size};
 use thalweg_video::Video;
 
+use super::ceilings;
 use crate::media::Repeat;
 use thalweg_emulate::LinkConfig;
+
+/// Pixels of the largest picture that is encoded live: those of VP9's highest level, 6.2 (VP9 bitstream specification, annex A),
+/// and of H.264's, whose 139,264 macroblocks are as many (ITU-T H.264 table A-1).
+const MOST_PIXELS: u64 = 35_651_584;
+
+/// Checks that pictures of this size can be encoded for viewers.
+///
+/// # Errors
+/// When they are larger than those of any level of VP9 and H.264: a second of such pictures takes an encoder minutes.
+pub fn check_size(size: Size) -> Result<(), String> {
+    let pixels = size.pixels();
+    if pixels <= MOST_PIXELS {
+        return Ok(());
+    }
+    let [millions, most] = [pixels, MOST_PIXELS].map(|pixels| pixels as f64 / 1e6);
+    Err(format!(
+        "{size} has {millions:.1} million pixels, must have at most {most:.1}, as many as any level of VP9 and H.264 has, such \
+         as 7680x4320"
+    ))
+}
+
+/// Checks a limit of what viewers are sent.
+///
+/// # Errors
+/// When it leaves no room for a single viewer.
+pub fn check_max_rate(rate: Rate) -> Result<(), String> {
+    let least = ceilings::LEAST;
+    (rate >= least).then_some(()).ok_or(format!("{rate} is too little for a viewer, must be at least {least}"))
+}
 
 /// The configuration of a publisher.
 #[derive(Debug, Clone)]

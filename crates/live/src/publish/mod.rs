@@ -44,7 +44,7 @@ use crate::web::Hub;
 use crate::whip::Endpoint;
 pub use channels::reached_at;
 use config::Codecs;
-pub use config::{ChannelConfig, PublishConfig, video_codec};
+pub use config::{ChannelConfig, PublishConfig, check_max_rate, check_size, video_codec};
 use encoders::coder::wants_candidates;
 pub use error::PublishError;
 use messages::{Message, Outbox};
@@ -139,6 +139,7 @@ impl Publisher {
     ) -> Result<Publisher, PublishError> {
         // A combination that no viewer could receive is an error now, instead of for each viewer.
         if let Some(codec) = &config.codec {
+            check_size(format.size).map_err(|problem| PublishError::Config(format!("video: {problem}")))?;
             let plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(500))], format.size, format.interval());
             let grey = Picture::filled(format.size, 128, 128, 128);
             codec.build_seeded(format.size, config.seed)?.encoder.candidates(&grey, &plan)?;
@@ -210,9 +211,14 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
         return wrong("max_viewers is 0, must be at least 1".into());
     }
     for (field, rate) in [("max_rate", config.max_rate), ("max_total_rate", config.max_total_rate)] {
-        if let Some(rate) = rate.filter(|rate| *rate < ceilings::LEAST) {
-            return wrong(format!("{field} is {rate}, must be at least {}", ceilings::LEAST));
+        if let Some(Err(problem)) = rate.map(check_max_rate) {
+            return wrong(format!("{field}: {problem}"));
         }
+    }
+    if config.codec.is_some()
+        && let Some(Err(problem)) = config.video.size.map(check_size)
+    {
+        return wrong(format!("video: {problem}"));
     }
     for (index, channel) in config.channels.iter().enumerate() {
         let name = &channel.name;

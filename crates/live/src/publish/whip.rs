@@ -128,7 +128,7 @@ impl Work {
                 }
                 End::Refused(error) => {
                     let wait = error.retry_after().unwrap_or(Span::ZERO).max(backoff.next(&mut self.random));
-                    tracing::warn!(%error, wait = %rounded(wait), "no session; trying again");
+                    tracing::warn!(%error, wait = %wait.whole_millis(), "no session; trying again");
                     if let Ok(mut shared) = self.shared.lock() {
                         shared.error = Some(Arc::new(error));
                     }
@@ -136,7 +136,7 @@ impl Work {
                 }
                 End::Lost => {
                     let wait = backoff.next(&mut self.random);
-                    tracing::warn!(wait = %rounded(wait), "the session is lost; trying again");
+                    tracing::warn!(wait = %wait.whole_millis(), "the session is lost; trying again");
                     wait
                 }
             };
@@ -231,9 +231,4 @@ impl Work {
             }
         }
     }
-}
-
-/// Rounded to a millisecond, for messages.
-fn rounded(span: Span) -> Span {
-    Span::from_millis(span.as_millis())
 }

@@ -100,7 +100,7 @@ impl Network {
                 _ => Span::ZERO,
             };
             let wait = asked.max(backoff.next(&mut self.random));
-            tracing::warn!(%error, %wait, "no session; trying again");
+            tracing::warn!(%error, wait = %wait.whole_millis(), "no session; trying again");
             let until = self.clock.now() + wait;
             while self.clock.now() < until && !self.is_stopping() {
                 self.poller.wait(until.min(self.clock.now() + STEP), &[])?;

@@ -52,7 +52,9 @@ fn cell(page: &mut String, outcome: &Outcome) {
     let verdict = outcome.verdict();
     let (to, class, name) = (anchor(&outcome.case, &outcome.scheme), class(verdict), name(verdict));
     let decided = outcome.decided_by();
-    let title = decided.map_or_else(String::new, |judged| format!(" title=\"{}\"", escaped(&subject(judged))));
+    let title = decided.map_or_else(String::new, |judged| {
+        format!(" title=\"{}: {}\"", escaped(&subject(judged)), escaped(judged.bar.figure.meaning()))
+    });
     let why = decided.map_or("", |judged| judged.bar.figure.name());
     let _ = write!(page, "<td class=\"{class}\"><a href=\"#{to}\"{title}>{name}<small>{why}</small></a></td>");
 }

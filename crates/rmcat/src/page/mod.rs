@@ -83,6 +83,7 @@ fn head(page: &mut String, outcomes: &[Outcome], about: &About) {
     };
     let own = |feedback: String| if feedback == "its own" { "each scheme's own".into() } else { feedback };
     let (media, feedback) = (common(&|outcome| &outcome.media), own(common(&|outcome| &outcome.feedback)));
+    let media = if media == "fixfps" { "each exactly its share of the target (fixfps)".into() } else { media };
     let _ = write!(
         page,
         "<header>\n<h1>How bandwidth estimators do in the cases of RFC 8867</h1>\n<p>{seeds} Sizes of frames: \
@@ -137,7 +138,8 @@ fn legend(page: &mut String) {
         page,
         "</dl>\n<p>Bounds without a mark are ours: the RFC words an expectation, and we put a number to it. \
          <sup>{}</sup> is a bound that RFC 8867 gives, <sup>{}</sup> one of libwebrtc's tests. Rates are of everything \
-         on the wire, by second. A <i>settled</i> window is the second half of a phase.</p>\n</section>\n",
+         on the wire, by second. A <i>settled</i> window is the second half of a phase. \
+         Where a figure is named, the pointer over it shows what it is.</p>\n</section>\n",
         origin(Source::Rfc8867),
         origin(Source::Webrtc),
     );

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{class, name, number, origin, subject};
 use crate::bar::{Judged, Verdict};
+use crate::junit::escaped;
 use crate::outcome::Outcome;
 use crate::range::Range;
 
@@ -40,7 +41,8 @@ fn list(page: &mut String, bars: &[&Judged]) {
     page.push_str("<ul>\n");
     for judged in bars {
         let (class, bar) = (class(judged.verdict), &judged.bar);
-        let _ = write!(page, "<li class=\"{class}\"><span>{}", subject(judged));
+        let meaning = escaped(bar.figure.meaning());
+        let _ = write!(page, "<li class=\"{class}\"><span title=\"{meaning}\">{}", subject(judged));
         if !origin(bar.source).is_empty() {
             let _ = write!(page, " <sup>{}</sup>", origin(bar.source));
         }

@@ -132,6 +132,16 @@ fn the_matrix_has_each_case_of_each_scheme_with_its_verdict_in_words() {
 }
 
 #[test]
+fn a_named_figure_says_what_it_is_under_the_pointer() {
+    let page = page(&outcomes("5.1", &["gcc"], 2), &about());
+    let decided = outcomes("5.1", &["gcc"], 2)[0].decided_by().unwrap().bar.figure.meaning();
+    assert!(page.contains(&format!(": {}\"", escaped(decided))), "{decided}");
+    let waits = "<span title=\"95th percentile of waiting in queues, in ms.\">q95 of flow 0";
+    assert!(page.contains(waits), "no {waits}");
+    assert!(page.contains("Sizes of frames: each exactly its share of the target (fixfps)"));
+}
+
+#[test]
 fn names_of_others_are_text_and_no_markup() {
     let evil = "<script>alert(1)</script>\"&";
     let mut outcomes = outcomes("5.1", &[evil], 1);

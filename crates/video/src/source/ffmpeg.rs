@@ -49,6 +49,10 @@ impl Decoding {
         if let Some(rate) = irregular(&about) {
             notes.push(format!("its pictures come at irregular times: they are converted to {rate} fps"));
             filters.push(format!("fps={rate}"));
+        } else if let ((pictures @ 1.., seconds @ 1..), Some(_)) = (about.base_rate, about.duration) {
+            // A file may leave pictures out that its header counts; without the filter ffmpeg shows what follows a gap up to
+            // an interval early (fftools/ffmpeg_filter.c, video_sync_process).
+            filters.push(format!("fps={pictures}/{seconds}"));
         }
         let mut arguments = input(name)?;
         // A live playlist comes in segments of seconds; its pictures are given out at their own rate.

@@ -29,7 +29,12 @@ use crate::{folder, interrupt};
   thalweg bench rmcat --case wired --scheme gcc --expect verdicts.txt --junit rmcat.xml
   thalweg bench rmcat --list
 
-A verdict is pass (.), weak (~: what should hold does not), open (?: the seeds do not decide) or fail (X: what must hold does not). docs/bench says where each bound comes from.")]
+Verdicts, and their marks in the table:
+  pass  .
+  weak  ~  what should hold does not
+  open  ?  the seeds do not decide
+  fail  X  what must hold does not
+docs/bench says where each bound comes from.")]
 pub(crate) struct Arguments {
     /// Cases, separated by commas: ids such as 5.1, the begin of ids as in 'gcc.*', wired, webrtc, or all
     #[arg(long, value_delimiter = ',', default_value = "wired", value_name = "CASES")]

@@ -11,6 +11,8 @@ use thalweg_video::source::SceneConfig;
 use thalweg_video::{Video, footage};
 use thalweg_vp8::ivf;
 
+use crate::commands::values;
+
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("target").required(true)))]
 pub(super) struct Arguments {
@@ -20,7 +22,7 @@ pub(super) struct Arguments {
     #[arg(long, short)]
     out: PathBuf,
     /// The target bitrate
-    #[arg(long, group = "target")]
+    #[arg(long, group = "target", value_parser = values::rate)]
     rate: Option<Rate>,
     /// The maximum size of a frame
     #[arg(long, group = "target")]
@@ -44,7 +46,6 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let target = match (arguments.rate, arguments.frame_size, arguments.quantizer) {
-        (Some(Rate::ZERO), _, _) => bail!("--rate 0: a rate is above 0, such as 1Mbps"),
         (Some(rate), _, _) => Target::Rate(rate),
         (_, Some(size), _) => Target::Size(size),
         (_, _, Some(quantizer)) => Target::Quantizer(quantizer),

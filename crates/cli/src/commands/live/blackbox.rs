@@ -1,5 +1,6 @@
 //! `thalweg blackbox`: a real program in the same table as our schemes.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "vp8", help_heading = PROGRAM)]
     codec: Coding,
     /// Maximum bitrate of its encoder, in place of the browser's own lower one
-    #[arg(long, default_value = "12Mbps", value_name = "RATE", help_heading = PROGRAM)]
+    #[arg(long, default_value = "12Mbps", value_name = "RATE", value_parser = values::rate, help_heading = PROGRAM)]
     max_rate: Rate,
     /// Our schemes to play over the same link in virtual time, separated by commas (see `thalweg schemes`)
     #[arg(long, value_name = "SCHEMES", value_delimiter = ',')]
@@ -92,6 +93,18 @@ pub(crate) struct Arguments {
 enum DriverName {
     Chromium,
 }
+
+/// The machine had something else to do in each attempt, so that no other call would be valid either.
+#[derive(Debug)]
+struct Busy(String);
+
+impl fmt::Display for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; no other call was tried", self.0)
+    }
+}
+
+impl std::error::Error for Busy {}
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Arguments { results, effort, out, .. } = arguments;
@@ -168,7 +181,7 @@ fn called(arguments: &Arguments, jobs: &[Job], driver: &dyn Driver, program: &Pr
             Ok(outcome) => outcomes.push(outcome),
             Err(error) => {
                 let error = play::interrupted(error, outcomes.len(), jobs.len());
-                let is_over = error.is::<play::Interrupted>();
+                let is_over = error.is::<play::Interrupted>() || error.is::<Busy>();
                 // The last one is printed at the end.
                 if let Some(earlier) = problem.replace(error) {
                     eprintln!("thalweg: {earlier:#}");
@@ -227,9 +240,9 @@ fn one(
     if !failures.is_empty() {
         if !arguments.keep_invalid {
             let (count, why) = (attempts.len(), failures.join("; "));
-            return Err(anyhow!(
-                "{label}: none of {count} attempts is valid ({why}); the machine must do nothing else"
-            ));
+            let said = format!("{label}: none of {count} attempts is valid ({why}); the machine must do nothing else");
+            let is_busy = attempts.iter().all(|(validity, _)| validity.idle_ratio < gates.idle);
+            return Err(if is_busy { Busy(said).into() } else { anyhow!(said) });
         }
         call.run.outcome.summary.scheme += " (invalid)";
     }

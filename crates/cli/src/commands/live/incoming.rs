@@ -43,8 +43,8 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// Starts a relay that sends by `scheme`. `seat` is its number and its name, which files of its own have at their end
-    /// where there are several.
+    /// Starts a relay that sends by `scheme`. A seat has a number and, where there are several, a name, which is its channel's,
+    /// in logs and metrics, and stands at the end of its files' names.
     pub(super) fn start(
         &self,
         sending: &Sending,
@@ -52,7 +52,7 @@ impl Incoming {
         (index, name): (usize, Option<&str>),
         clock: Clock,
     ) -> anyhow::Result<MediaRelay> {
-        let (mut publish, link) = sending.config(title.into(), &[("main", scheme)], clock)?;
+        let (mut publish, link) = sending.config(title.into(), &[(name.unwrap_or("main"), scheme)], clock)?;
         let own = |path: &PathBuf| beside(path, name);
         publish.audio = (!self.no_audio).then(|| "what comes in".into());
         publish.codec = publish.codec.filter(|_| !self.pass_through);

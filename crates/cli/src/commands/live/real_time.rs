@@ -89,13 +89,16 @@ fn report(label: &str, timing: &Timing) {
     );
 }
 
-/// Prints the difference between each run on real sockets and the one in virtual time that follows it.
-pub(crate) fn print_agreement(outcomes: &[Outcome]) {
+/// A table of the differences between each run on real sockets and the one in virtual time that follows it; empty without
+/// runs.
+pub(crate) fn agreement(outcomes: &[Outcome]) -> String {
     if outcomes.is_empty() {
-        return;
+        return String::new();
     }
-    outln!("");
-    outln!("{:20} {:>24} {:>24} {:>24} {:>24}", "live / simulated", "wire Mbps", "video Mbps", "P50 ms", "P95 ms");
+    let row = |[name, wire, video, middle, tail]: [&str; 5]| {
+        format!("{name:20} {wire:>24} {video:>24} {middle:>24} {tail:>24}\n")
+    };
+    let mut table = format!("\n{}", row(["live / simulated", "wire Mbps", "video Mbps", "P50 ms", "P95 ms"]));
     for pair in outcomes.chunks_exact(2) {
         let (live, simulated) = (&pair[0].summary, &pair[1].summary);
         let share = |of: fn(&Summary) -> Option<f64>, scale: f64| difference(of(live), of(simulated), scale, true);
@@ -103,8 +106,9 @@ pub(crate) fn print_agreement(outcomes: &[Outcome]) {
         let video = share(|run| Some(run.video_bitrate_bps), 1e-6);
         let middle = difference(live.latency_p50_ms, simulated.latency_p50_ms, 1.0, false);
         let tail = share(|run| run.latency_p95_ms, 1.0);
-        outln!("{:20} {wire:>24} {video:>24} {middle:>24} {tail:>24}", live.scheme);
+        table += &row([&live.scheme, &wire, &video, &middle, &tail]);
     }
+    table
 }
 
 /// Two figures and their difference: as a share, or in their own unit.

@@ -92,7 +92,7 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = MEDIA)]
     no_decode: bool,
     /// Latency above which a picture counts as late
-    #[arg(long, default_value = "400ms", value_parser = values::time, help_heading = MEDIA)]
+    #[arg(long, default_value = "400ms", value_parser = values::duration, help_heading = MEDIA)]
     late: Span,
     /// Stop after this time (default: at Ctrl-C)
     #[arg(long, value_parser = values::duration)]
@@ -274,9 +274,15 @@ impl Results<'_> {
             }
             out!("{}", table.grid.text(progress::width_of_output(), progress::bold()));
         }
+        note!("{LATENCIES}");
         Ok(())
     }
 }
+
+/// Why a sender's line and its row of the table have two latencies.
+const LATENCIES: &str = "latency of the lines above: of decoded pictures, by the times of the sender's reports; of the table: of all \
+                         pictures sent, one that was not shown until the next that was, by times that can be true \
+                         (docs/receive.md#what-is-measured)";
 
 /// A sender at present, in a few words.
 fn now(report: &SenderReport) -> String {

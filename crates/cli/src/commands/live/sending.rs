@@ -13,7 +13,7 @@ use thalweg_lab::bound::Bound;
 use thalweg_learned::onnx;
 use thalweg_live::media::Repeat;
 use thalweg_live::media::audio::of_video;
-use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
+use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, check_max_rate, check_size, reached_at};
 use thalweg_live::web::{Server, Token, WebConfig};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{FrameRate, Rate, Size, Span, Time};
@@ -63,7 +63,7 @@ pub(crate) struct Sending {
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
     encoders: Option<usize>,
     /// Scale the video to this size, such as 1280x720 or 720p
-    #[arg(long, help_heading = MEDIA)]
+    #[arg(long, value_parser = size, help_heading = MEDIA)]
     size: Option<Size>,
     /// Frames per second: 30, 29.97 or 30000/1001 (default: a file's own, 30 for the built-in scene)
     #[arg(long, value_name = "FPS", help_heading = MEDIA)]
@@ -77,12 +77,12 @@ pub(crate) struct Sending {
     /// Holds for every scheme and whatever the viewer reports. Default: what an encoder can use of such pictures, 0.28
     /// bits in each pixel (1.94 Mbps at 360p30, 7.74 Mbps at 720p30) and at least 600 kbps; twice the rate of frames that
     /// are sent unchanged, and 500 kbps; none over an emulated link.
-    #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
+    #[arg(long, value_name = "RATE", value_parser = max_rate, help_heading = VIEWERS)]
     max_rate: Option<Rate>,
     /// Maximum rate to all viewers together, such as 50Mbps
     ///
     /// Rate that one viewer does not use is free for the others.
-    #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
+    #[arg(long, value_name = "RATE", value_parser = max_rate, help_heading = VIEWERS)]
     max_total_rate: Option<Rate>,
     /// Token that viewers must present (default: a random one, except on loopback)
     ///
@@ -112,6 +112,18 @@ pub(crate) struct Sending {
     pub(super) log_json: bool,
     #[command(flatten)]
     pub(super) link: Emulated,
+}
+
+/// A size that can be encoded.
+fn size(text: &str) -> Result<Size, String> {
+    let size: Size = text.parse().map_err(|error: thalweg_units::ParseSizeError| error.to_string())?;
+    check_size(size).map(|()| size)
+}
+
+/// A limit that leaves room for a viewer.
+fn max_rate(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse().map_err(|error: thalweg_units::ParseQuantityError| error.to_string())?;
+    check_max_rate(rate).map(|()| rate)
 }
 
 /// Names and properties of the sent media, where it is this program's own.

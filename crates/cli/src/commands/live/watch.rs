@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_reconnect: bool,
     /// Latency above which a picture counts as late
-    #[arg(long, default_value = "400ms", value_parser = values::time)]
+    #[arg(long, default_value = "400ms", value_parser = values::duration)]
     late: Span,
     /// Print the figures as one JSON object
     #[arg(long)]

@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
+use std::thread::JoinHandle;
 
+use thalweg_emulate::thread::spawn;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Size, Span};
 use thalweg_video::ffmpeg::{Process, input, is_address, probe};
@@ -45,6 +47,8 @@ pub struct EncodedSource {
     what: String,
     options: EncodedOptions,
     stream: Stream,
+    /// The stream of the next round, which is opened during this one: ffmpeg takes longer to start than frames are apart.
+    next: Option<JoinHandle<Result<Stream, SourceError>>>,
     sets: ParameterSets,
     /// Time of the file minus time of the source.
     shift: Span,
@@ -109,6 +113,7 @@ impl EncodedSource {
             what: name.into(),
             options,
             stream,
+            next: None,
             sets,
             shift,
             last: None,
@@ -140,6 +145,14 @@ impl EncodedSource {
         .unwrap_or(USUAL)
     }
 
+    /// The file once more on a thread of its own, if it will begin again and ffmpeg reads it.
+    fn opened_ahead(&self) -> Option<JoinHandle<Result<Stream, SourceError>>> {
+        let is_slow = self.stream.is_from_ffmpeg() && !is_address(&self.what);
+        let name = (self.options.repeat == Repeat::Forever && is_slow).then(|| self.what.clone())?;
+        // Without a thread it is opened when it is needed.
+        spawn("next round", move || Stream::open(&name)).ok()
+    }
+
     /// The duration of the file, once it has begun again.
     pub fn round(&self) -> Option<Span> {
         self.round
@@ -166,7 +179,10 @@ impl EncodedSource {
                 if self.options.repeat == Repeat::Once || begins {
                     return Ok(None);
                 }
-                self.stream = Stream::open(&self.what)?;
+                self.stream = match self.next.take().map(JoinHandle::join) {
+                    Some(Ok(opened)) => opened?,
+                    _ => Stream::open(&self.what)?,
+                };
                 // The next round follows the last frame at the interval between the last two frames.
                 self.shift = last + interval;
                 self.round.get_or_insert(self.shift);
@@ -196,6 +212,7 @@ impl EncodedSource {
             if begins {
                 // The first frame's time is zero, or the end of the last round.
                 self.shift -= time;
+                self.next = self.opened_ahead();
             }
             let time = time + self.shift;
             let interval = match self.last {
@@ -288,6 +305,11 @@ impl Stream {
             Frames::Ivf(ivf) => ivf.codec(),
             Frames::AnnexB(..) | Frames::MpegTs(..) => VideoCodec::H264,
         }
+    }
+
+    /// Returns true if ffmpeg takes it out of its container, which IVF and byte streams need not.
+    fn is_from_ffmpeg(&self) -> bool {
+        self.frame_rate.is_some() || matches!(self.frames, Frames::MpegTs(..))
     }
 
     fn has_no_times(&self) -> bool {

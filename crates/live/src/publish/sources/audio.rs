@@ -113,7 +113,7 @@ impl AudioInput {
             let (Some(packet), Some(due)) = (packet, due) else { continue };
             let late = clock.now() - due;
             if late > BEHIND {
-                tracing::warn!(%late, "the audio fell behind; it goes on from here");
+                tracing::warn!(late = %late.whole_millis(), "the audio fell behind; it goes on from here");
                 begin += late;
             }
             let captured = begin + span(packet.timestamp);

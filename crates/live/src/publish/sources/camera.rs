@@ -230,7 +230,7 @@ impl Camera {
 /// A file of this duration begins again, which is said the first time.
 fn has_turned(round: &OnceLock<Span>, length: Span) {
     if length >= STILL && round.set(length).is_ok() {
-        tracing::info!(%length, "the video has ended and begins again");
+        tracing::info!(length = %length.whole_millis(), "the video has ended and begins again");
     }
 }
 

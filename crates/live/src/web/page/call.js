@@ -60,7 +60,7 @@ class Call {
     return end;
   }
 
-  // What comes and what goes, once a second.
+  // Received and sent, once a second.
   async follow() {
     for (; !this.over; await wait(1000)) {
       const { atMs, video, audio } = await this.session?.statistics().catch(() => ({})) ?? {};
@@ -69,11 +69,11 @@ class Call {
       this.last = { atMs, decoded };
       // Nothing new for a second is a jam or a person who has left; the picture stays.
       say('notice', decoded === 0 ? 'Nobody else is here yet.' : fresh > 0 ? '' : 'Nothing comes from the other person.');
-      if (video) say('coming', `Coming: ${video.frameWidth ?? 0} × ${video.frameHeight ?? 0}, ${perSecond} pictures a second, ${audio?.packetsReceived ?? 0} packets of audio.`);
+      if (video) say('coming', `Received: ${video.frameWidth ?? 0} × ${video.frameHeight ?? 0}, ${perSecond} pictures a second, ${audio?.packetsReceived ?? 0} audio packets so far.`);
       try {
         const figures = await (await ask(`${this.seat}/send/senders/${this.sending.id}`, token)).json();
         if (this.over) return;
-        say('going', `Going: ${(figures.wire_bps / 1e6).toFixed(2)} Mbps, ${figures.shown_fps.toFixed(0)} pictures a second.`);
+        say('going', `Sent: ${(figures.wire_bps / 1e6).toFixed(2)} Mbps, ${figures.shown_fps.toFixed(0)} pictures a second.`);
       } catch (error) {
         if (error.status === 404) return leave('The publisher has ended the call.');
       }

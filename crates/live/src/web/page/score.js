@@ -60,7 +60,7 @@ const ROWS = [
     text: (tally, now) => { const { late, all } = tally.late(now); return `${late} (${(100 * late / all).toFixed(1)} %)`; } },
   { name: 'Freezes', value: (tally, now) => tally.frozen(now).ms, best: Math.min,
     text: (tally, now) => { const { count, ms } = tally.frozen(now); return `${count} (${(ms / 1000).toFixed(1)} s)`; } },
-  { name: 'Quality: quantizer', value: tally => tally.mean('quantizer'), best: Math.min, text: tally => tally.mean('quantizer').toFixed(0) },
+  { name: 'Quality: quantiser', value: tally => tally.mean('quantizer'), best: Math.min, text: tally => tally.mean('quantizer').toFixed(0) },
   { name: 'Quality: lines', value: tally => tally.mean('lines'), best: Math.max, text: tally => tally.mean('lines').toFixed(0) },
   { name: 'Data', value: tally => tally.bytes, best: Math.min, text: tally => `${(tally.bytes / 1e6).toFixed(1)} MB` },
 ];

@@ -309,7 +309,7 @@ export class Viewer {
     ];
     if (figures.asked_scheme) detail.unshift(`${figures.asked_scheme} needs more reports than this viewer sends`);
     if (figures.loss_ratio !== null) detail.push(`${(100 * figures.loss_ratio).toFixed(1)} % of packets lost`);
-    if (figures.quantizer !== null) detail.push(`quantizer ${figures.quantizer.toFixed(0)} (lower is finer)`);
+    if (figures.quantizer !== null) detail.push(`quantiser ${figures.quantizer.toFixed(0)} (lower is finer)`);
     if (figures.feedback_kind) detail.push(`reports: ${figures.feedback_kind}`);
     const complains = this.complaint?.untilMs > performance.now();
     this.find('.detail').textContent = complains ? this.complaint.sentence : `${detail.join(', ')}.`;

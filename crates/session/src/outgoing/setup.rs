@@ -42,17 +42,15 @@ pub enum SetupError {
     Scheme(#[from] ConfigError),
 }
 
-/// Has each frame refer to the one before, and lost packets retransmitted, where frames would refer to others, the peer
-/// cannot be told which, and it gets what it requests; returns whether that was so. libwebrtc takes each frame to need the
-/// one before it where nothing says otherwise (`rtp_frame_id_only_ref_finder.cc`): none after a loss is decodable then, and
-/// it requests a keyframe 3 s later. Layers are said in the payload descriptor too.
+/// Has each frame refer to the one before, and losses retransmitted, where frames would refer to others, the peer cannot be
+/// told which, and it requests what it lost; returns whether that was so. libwebrtc takes each frame to need the one before
+/// it where nothing says otherwise (`rtp_frame_id_only_ref_finder.cc`): none after a loss is decodable then, and it requests
+/// a keyframe 3 s later.
 pub(super) fn fall_back(parts: &mut Parts, video: &Video) -> bool {
-    let is_told = video.extensions.dependencies.is_some() || parts.frames.layers() > 1;
-    let gets_retransmissions = video.retransmission.is_some() && video.feedback.nack;
-    let falls_back = parts.frames.names_references() && !is_told && gets_retransmissions;
+    let requests = video.retransmission.is_some() && video.feedback.nack;
+    let falls_back = parts.needs_descriptors() && video.extensions.dependencies.is_none() && requests;
     if falls_back {
-        parts.frames.refer_to_the_last();
-        parts.repair.get_or_insert_default();
+        parts.keep_order();
     }
     falls_back
 }

@@ -102,7 +102,7 @@ const TABLE: &[(&str, &str, Does)] = &[
     ("--fail-if stall_ratio>=2", "", Refused(&["--fail-if"])),
     ("--fail-if video_bitrate_bps>1", "", Refused(&["--fail-if holds"])),
     ("--junit OUT/junit.xml", "", Refused(&["--fail-if"])),
-    ("--live", "--scheme salsify", Refused(&["salsify", "stateful receiver", "salsify:standard-decoder"])),
+    ("--live", "--scheme salsify:paper", Refused(&["salsify", "stateful receiver", "salsify:standard-decoder"])),
     ("--live", "--scheme bound:omniscient", Refused(&["bound:omniscient", "without --live"])),
     ("--live", "--jobs 1", Refused(&["--live", "cannot be used with", "--jobs"])),
     ("--against-simulator", "", Refused(&["--live"])),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use thalweg_lab::bound::BOUNDS;
-use thalweg_sender::{Registry, SenderFactory};
 use thalweg_sender::scheme::{known, suffixes};
+use thalweg_sender::{Registry, SenderFactory};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

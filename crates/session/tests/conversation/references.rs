@@ -24,7 +24,9 @@ fn longest_wait(scheme: &str, loss: f64, dependencies: bool) -> (World, Span) {
 #[test]
 fn a_loss_stops_the_picture_for_less_than_half_a_second_where_frames_say_what_they_refer_to_and_where_they_cannot() {
     for scheme in SCHEMES {
-        for (loss, dependencies) in [(0.01, true), (0.05, true), (0.1, true), (0.01, false), (0.05, false), (0.1, false)] {
+        for (loss, dependencies) in
+            [(0.01, true), (0.05, true), (0.1, true), (0.01, false), (0.05, false), (0.1, false)]
+        {
             let (world, longest) = longest_wait(scheme, loss, dependencies);
             let statistics = world.incoming.statistics().video;
             assert!(
@@ -51,7 +53,8 @@ fn each_packet_says_frames_that_were_sent_before_and_after_a_loss_one_that_came(
             if packet.header.payload_type != kind {
                 continue;
             }
-            let element = packet.extensions.and_then(|extensions| extensions.get(id)).expect("in every packet of media");
+            let element =
+                packet.extensions.and_then(|extensions| extensions.get(id)).expect("in every packet of media");
             assert!(element.len() <= 16, "{} bytes do not fit a one-byte header", element.len());
             let read = DependencyDescriptor::parse(element, structure.as_ref()).expect("a good descriptor");
             let references = read.references(structure.as_ref()).expect("of a known template");

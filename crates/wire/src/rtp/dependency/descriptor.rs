@@ -266,16 +266,7 @@ mod tests {
         let bytes = first.to_bytes(None).unwrap();
         // Start and end, template 0, number; structure only; offset 0, 1 target; layers 0 0; S, R; references none, 1; no
         // chain (one bit of ns(2)); no resolutions; padding.
-        let expected = [
-            0xc0,
-            0x12,
-            0x34,
-            0b1000_0000,
-            0b0000_0000,
-            0b0011_1011,
-            0b0100_0000,
-            0b0000_0000,
-        ];
+        let expected = [0xc0, 0x12, 0x34, 0b1000_0000, 0b0000_0000, 0b0011_1011, 0b0100_0000, 0b0000_0000];
         assert_eq!(bytes, expected);
         assert_eq!(DependencyDescriptor::parse(&bytes, None), Ok(first));
         // Start and end, template 1, number; references only; 1 (size 1, 0), 19 (size 2, 18), end; padding.

@@ -51,6 +51,8 @@ pub(super) fn fall_back(parts: &mut Parts, video: &Video) -> bool {
     let falls_back = parts.needs_descriptors() && video.extensions.dependencies.is_none() && requests;
     if falls_back {
         parts.keep_order();
+    } else {
+        parts.frames.expect_overtaking();
     }
     falls_back
 }

@@ -207,6 +207,10 @@ impl FramePolicy for Budgeted {
         self.recovery.refer_to_the_last();
     }
 
+    fn expect_overtaking(&mut self) {
+        self.recovery.expect_overtaking();
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         self.forcing = false;
         let is_silent = self.is_silent(view);

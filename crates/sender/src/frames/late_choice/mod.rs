@@ -225,6 +225,10 @@ impl FramePolicy for LateChoice {
         self.recovery.refer_to_the_last();
     }
 
+    fn expect_overtaking(&mut self) {
+        self.recovery.expect_overtaking();
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         // The picture before, if it was forced, may have been dropped by the encoder or lost its reference.
         self.forcing = false;

@@ -77,6 +77,14 @@ impl Recovery {
         }
     }
 
+    /// The receiver may leave out a frame that a later one overtakes on its way to the decoder: such a frame is not taken
+    /// for decoded.
+    pub fn expect_overtaking(&mut self) {
+        if let Recovery::LongTerm(buffers) = self {
+            buffers.expect_overtaking();
+        }
+    }
+
     /// Sets in `plan` what the frame may refer to; the frame will have number `frame` if it is sent. With `in_doubt`,
     /// packets in flight may never arrive, so the frame does not depend on them where that costs nothing if they do
     /// arrive: only with long-term buffers, once a picture is acknowledged, because it stays in its buffer, whereas a

@@ -7,7 +7,7 @@ const SCHEMES: [&str; 2] = ["salsify:standard-decoder", "thalweg:standard-decode
 
 /// A world after twelve seconds, and the longest time for which no frame came, to 20 ms, after the first two.
 fn longest_wait(scheme: &str, loss: f64, dependencies: bool) -> (World, Span) {
-    let receiver = Capabilities { dependencies, ..Capabilities::all(Direction::ReceiveOnly) };
+    let receiver = Capabilities { dependencies, functional: false, ..Capabilities::all(Direction::ReceiveOnly) };
     let mut world = World::new(known(scheme), &path(loss), &receiver);
     world.run(Span::from_secs(2));
     let (mut shown, mut last, mut longest) = (world.shown.len(), world.now(), Span::ZERO);
@@ -44,7 +44,7 @@ fn a_loss_stops_the_picture_for_less_than_half_a_second_where_frames_say_what_th
 #[test]
 fn each_packet_says_frames_that_were_sent_before_and_after_a_loss_one_that_came() {
     for scheme in SCHEMES {
-        let mut world = play(scheme, 0.03, |_| {});
+        let mut world = play(scheme, 0.03, |receiver| receiver.functional = false);
         let video = world.outgoing.video();
         let (id, kind) = (video.extensions.dependencies.expect("agreed on"), video.payload_type);
         let (mut structure, mut sent, mut far) = (None::<Structure>, BTreeSet::new(), 0);

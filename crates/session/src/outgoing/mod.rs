@@ -80,7 +80,7 @@ struct Flow {
     max_payload: Bytes,
     /// The candidates of the picture in the encoder.
     candidates: Vec<Encoded>,
-    /// What its frames lack.
+    /// Properties of its frames that fragments lack.
     planned: Option<Planned>,
     order: Order,
 }

@@ -10,7 +10,7 @@ use thalweg_units::{Span, Time};
 const PATIENCE: Span = Span::from_millis(250);
 const ROUND_TRIPS: i64 = 3;
 
-/// What the frames of a scheme refer to at this peer.
+/// References of a scheme's frames at this peer.
 #[derive(Debug)]
 pub(super) struct Order {
     /// True if they may refer to others than the one before, which their packets are to say.

@@ -50,6 +50,7 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
         absolute_send_time: false,
         mid: false,
         functional: false,
+        dependencies: !scenario.in_order,
         // The receiver gets the round-trip time as the simulator's receiver does.
         feedback: sdp::Feedback {
             round_trip: false,

@@ -75,6 +75,13 @@ pub(crate) fn of(scenario: &Scenario, sender: &Of<'_>) -> Vec<Note> {
     let mut notes = Notes::default();
     of_codec(scenario, sender, &mut notes);
     of_quality(scenario, &mut notes);
+    let why = "frames of this sender refer to the one before them anyway, or say what they refer to in another way";
+    notes.add(
+        scenario.in_order && !sender.parts.needs_descriptors(),
+        "in_order",
+        true,
+        format_args!("{why}: leave it out"),
+    );
     let controller = &sender.parts.controller;
     for change in &scenario.changes {
         let What::Bounds { flow, min, max } = change.what else { continue };

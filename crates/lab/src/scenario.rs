@@ -88,6 +88,12 @@ pub struct Scenario {
     /// interval. If not, it assumes 100 ms, as libwebrtc does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub call: bool,
+    /// The receiver is not told what a frame refers to, and takes each to need the one before it, as libwebrtc does without
+    /// dependency descriptors. A scheme whose frames would refer to others then has them refer to the one before and
+    /// retransmits losses, as it does with such a peer. Layers, which payload descriptors say, and receivers that keep
+    /// states are not concerned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_order: bool,
     /// A frame that becomes decodable later than this after its capture is discarded: decoded, because later ones refer
     /// to it, but not shown ([`thalweg_receiver::Receiver::discarding_after`]). FBRA's players do so after 400 ms;
     /// `None` shows every frame.
@@ -139,6 +145,7 @@ impl Scenario {
             ms_ssim: false,
             vmaf: false,
             call: false,
+            in_order: false,
             discard_after: None,
             playout: None,
             // The clocks of two machines never agree; results must not depend on the offset.

@@ -35,6 +35,8 @@ pub struct Assembly {
     /// Recently decoded frames, in order: the newest, and those that may still be in a long-term buffer.
     decoded: VecDeque<u64>,
     abandoned: VecDeque<u64>,
+    /// True if nothing says what a frame refers to: then it is taken to need the one before it.
+    pub(crate) in_order: bool,
 }
 
 impl Assembly {
@@ -65,7 +67,8 @@ impl Assembly {
         let mut ready = Vec::new();
         loop {
             let decodable = |partial: &Partial| {
-                let Fragment { keyframe, depends_on, .. } = partial.template;
+                let Fragment { frame, keyframe, depends_on, .. } = partial.template;
+                let depends_on = if self.in_order { frame.checked_sub(1) } else { depends_on };
                 let is_here = |needed: u64| self.decoded.binary_search(&needed).is_ok();
                 partial.left == 0 && (keyframe || depends_on.is_some_and(is_here))
             };
@@ -131,6 +134,23 @@ mod tests {
         assert!(assembly.frames.len() <= FRAMES);
         assert_eq!(std::iter::from_fn(|| assembly.poll_abandoned()).collect::<Vec<_>>(), (1..9601).collect::<Vec<_>>());
         assert_eq!(feed(&mut assembly, &[fragment(10_000, (0, 1), None)]), [10_000]);
+    }
+
+    #[test]
+    fn a_frame_that_goes_back_over_a_loss_is_decoded_only_where_it_can_say_so() {
+        let loses_two = [
+            fragment(0, (0, 1), None),
+            fragment(1, (0, 1), Some(0)),
+            fragment(3, (0, 1), Some(2)),
+            fragment(4, (0, 1), Some(1)),
+            fragment(5, (0, 1), Some(4)),
+        ];
+        let decoded = |in_order| feed(&mut Assembly { in_order, ..Assembly::default() }, &loses_two);
+        assert_eq!((decoded(false), decoded(true)), (vec![0, 1, 4, 5], vec![0, 1]));
+        // What was lost comes late: all are decoded in order, or nothing that is older than what was shown.
+        let late = [&loses_two[..], &[fragment(2, (0, 1), Some(1))]].concat();
+        let decoded = |in_order| feed(&mut Assembly { in_order, ..Assembly::default() }, &late);
+        assert_eq!((decoded(false), decoded(true)), (vec![0, 1, 4, 5], vec![0, 1, 2, 3, 4, 5]));
     }
 
     #[test]

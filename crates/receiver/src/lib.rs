@@ -143,6 +143,16 @@ impl Receiver {
         Ok(Receiver { discard_after: age, ..self })
     }
 
+    /// Lets it take each frame to need the one before it, whatever the sender knows better, as libwebrtc does where frames
+    /// come without dependency descriptors (`rtp_frame_id_only_ref_finder.cc`). A stateful receiver is told by hashes.
+    #[must_use]
+    pub fn in_order(mut self, in_order: bool) -> Receiver {
+        if let Frames::Standard(frames) = &mut self.frames {
+            frames.in_order(in_order);
+        }
+        self
+    }
+
     /// Sets the round-trip time, which is known where media is sent both ways or a sender answers extended reports; the
     /// default is 100 ms (libwebrtc).
     pub fn learn(&mut self, round_trip: Span) {

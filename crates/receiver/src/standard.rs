@@ -17,6 +17,11 @@ pub(super) struct Standard {
 }
 
 impl Standard {
+    /// Sets whether each frame is taken to need the one before it.
+    pub(super) fn in_order(&mut self, in_order: bool) {
+        self.assembly.in_order = in_order;
+    }
+
     /// Sets the round-trip time.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.gaps.learn(round_trip);

@@ -193,3 +193,24 @@ fn arrivals_and_the_path_are_measured_by_the_receivers_clock() {
     }
     assert_eq!(capacity.map(|rate| (rate.as_mbps_f64() * 1e3).round()), Some(792.0));
 }
+
+#[test]
+fn after_a_loss_that_nothing_repairs_a_receiver_in_order_shows_nothing_and_asks_for_a_keyframe_after_three_seconds() {
+    // Frame 1 is lost, and all later ones refer to frame 0.
+    let play = |in_order| {
+        let receiver = Receiver::new(ReceiverKind::Standard, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
+        let mut receiver = receiver.in_order(in_order);
+        receiver.on_packet(Time::ZERO, &media(0, 0, 1));
+        let (mut shown, mut asked) = (0, None);
+        for number in 2..100u64 {
+            let content = Content::Media { sequence: number, fragment: fragment(number, (0, 1), Some(0)) };
+            let now = Time::from_millis(33 * number);
+            shown += receiver.on_packet(now, &Packet { content, ..media(number, number, 1) }).len();
+            let asks = receiver.poll_requests(now).iter().any(|request| request.about == About::Pli);
+            asked = asked.or(asks.then_some(now));
+        }
+        (shown, asked)
+    };
+    assert_eq!(play(false), (98, None));
+    assert_eq!(play(true), (0, Some(Time::from_millis(33 * 91))));
+}

@@ -62,6 +62,19 @@ impl Parts {
             ecn: None,
         }
     }
+
+    /// Returns true if frames refer to others than the one before them, which a receiver learns from dependency descriptors
+    /// alone: layers are in the payload descriptor too.
+    pub fn needs_descriptors(&self) -> bool {
+        self.frames.names_references() && self.frames.layers() == 1
+    }
+
+    /// Fits them to a receiver that takes each frame to need the one before it, and requests lost packets: each frame does,
+    /// and losses are retransmitted.
+    pub fn keep_order(&mut self) {
+        self.frames.refer_to_the_last();
+        self.repair.get_or_insert_default();
+    }
 }
 
 #[cfg(test)]

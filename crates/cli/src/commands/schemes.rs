@@ -1,9 +1,11 @@
 //! `thalweg schemes`.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use thalweg_lab::bound::BOUNDS;
-use thalweg_sender::SenderFactory;
 use thalweg_sender::scheme::{known, suffixes};
+use thalweg_sender::{Registry, SenderFactory};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -12,7 +14,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// The scheme to begin with, and the one with its ideas that browsers can follow (docs/thalweg.md).
+/// The scheme to begin with, and its form that browsers are sent (docs/thalweg.md).
 const RECOMMENDED: [&str; 2] = ["thalweg", "thalweg:standard-decoder"];
 
 /// Lists the schemes, and the suffixes that their names may have.
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let browsers = if in_browsers(known) { 'b' } else { ' ' };
         outln!("{:width$}  {recommended}{browsers} {}", known.name, known.about);
     }
-    outln!("* recommended, in the laboratory and between two of ours, and in browsers; b browsers can follow it");
+    outln!("* recommended; b browsers can follow it: thalweg and salsify as their form :standard-decoder");
     outln!("");
     for (name, about) in suffixes {
         outln!("{name:width$}     {about}");
@@ -58,7 +60,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns true if its frames can be decoded without the states of our own decoder.
+/// Returns true if its frames, or those of its form for standard decoders, can be decoded without the states of our own
+/// decoder.
 fn in_browsers(known: &thalweg_sender::scheme::Known) -> bool {
-    !known.scheme().receiver().is_stateful()
+    let scheme: Arc<dyn SenderFactory> = Arc::new(known.scheme());
+    Registry::new().for_standard_decoder(&scheme).is_some()
 }

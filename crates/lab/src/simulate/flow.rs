@@ -140,13 +140,17 @@ impl Flow {
         } else {
             (None, Footage::format_of(video)?)
         };
-        let parts = scheme.parts(format.size)?;
+        let mut parts = scheme.parts(format.size)?;
         let codec = if parts.frames.wants_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback());
         scheme.as_scheme().map_or(Ok(()), |known| known.accepts(style))?;
         let seed = scenario.seed.child(&format!("flow {number}"));
         let notes = notes::of(scenario, &notes::Of { flow: number, video, feedback: style, parts: &parts });
+        let in_order = scenario.in_order && parts.needs_descriptors();
+        if in_order {
+            parts.keep_order();
+        }
         let mut captures = Ticks::new(times, &camera_off);
         let drift = Drift::new(scenario.clock_drift_ppm)?;
         Ok(Flow {
@@ -161,6 +165,7 @@ impl Flow {
             receiver: Receiver::new(scheme.receiver(), style, scenario.clock_offset)?
                 .drifting(drift)
                 .discarding_after(scenario.discard_after)?
+                .in_order(in_order)
                 .seeded(seed.child("report intervals")),
             playout: scenario.playout.map(playout::Config::build).transpose()?,
             drift,

@@ -101,6 +101,21 @@ fn thalweg_shows_nearly_every_picture_whatever_is_lost_at_random_and_repairs_not
     }
 }
 
+#[test]
+fn a_receiver_that_takes_each_frame_to_need_the_one_before_is_sent_what_it_lost_and_no_picture_stands_for_long() {
+    for scheme in ["thalweg:standard-decoder", "salsify:standard-decoder"] {
+        for (loss, longest, shown) in [(0.01, 0.03..0.5, 0.9), (0.05, 0.05..0.5, 0.9), (0.1, 0.05..0.6, 0.85)] {
+            let scenario = Scenario { in_order: true, ..calls(loss, 1) };
+            let run = play(&scenario, scheme, Trace::constant(Rate::from_kbps(3000)).unwrap());
+            let displayed: Vec<f64> = run.outcome.frames.iter().filter_map(|frame| frame.displayed_s).collect();
+            let stands = displayed.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+            let share = displayed.len() as f64 / run.outcome.frames.len() as f64;
+            println!("{scheme} at {loss}: {stands:.3} s, {share:.3} shown");
+            assert!(longest.contains(&stands) && share > shown, "{scheme} at {loss}: {stands} s, {share} shown");
+        }
+    }
+}
+
 /// Over several runs: the share of time in stalls, and the share of pictures shown.
 fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
     let runs: Vec<(f64, f64)> = (1..=12)

@@ -10,7 +10,6 @@ use thalweg_transport::sdp::{self, Local, Negotiated, Refusal, SdpError};
 use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
-use super::catalog::follows;
 use super::encoders::coder::wants_candidates;
 use super::messages::{Key, State};
 use super::network::Network;
@@ -106,10 +105,11 @@ impl Network {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
         let remote = self.channels[channel].through_link(remote)?;
         let reports = media.video.as_ref().map_or(Reports::Often, Reports::agreed);
+        let scheme = match &media.video {
+            Some(video) => self.catalog.followed(scheme, video)?,
+            None => scheme,
+        };
         let played = Played::choose(scheme, reports, self.pictures.format.size);
-        if let Some(video) = &media.video {
-            follows(&*played.scheme, video)?;
-        }
         wants_candidates(self.encoders.encoding.codec.as_ref(), &*played.scheme, self.pictures.format.size)
             .map_err(unavailable)?;
         played.log(key, reports);

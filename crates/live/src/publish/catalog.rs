@@ -49,6 +49,26 @@ impl Catalog {
         }
     }
 
+    /// The form of a scheme that the peer follows. One for stateful receivers is sent as it is to peers that negotiated
+    /// state changes, as this project's own receiver does; browsers do not, and get its form for a standard decoder.
+    pub(super) fn followed(
+        &self,
+        scheme: Arc<dyn SenderFactory>,
+        video: &Video,
+    ) -> Result<Arc<dyn SenderFactory>, Refused> {
+        if video.extensions.states.is_some() && video.extensions.grace.is_some() {
+            return Ok(scheme);
+        }
+        self.registry.for_standard_decoder(&scheme).ok_or_else(|| {
+            let message = format!(
+                "{} needs a stateful receiver, which a browser is not: choose salsify or thalweg, or watch with `thalweg \
+                 watch`",
+                scheme.name()
+            );
+            Refused::new(RefusedKind::UnknownScheme, message)
+        })
+    }
+
     /// Our capabilities; the feedback that `scheme` needs comes first.
     pub(super) fn capabilities(&self, scheme: &dyn SenderFactory) -> Capabilities {
         let mut all = Capabilities::all(Direction::SendOnly);
@@ -96,20 +116,6 @@ impl Catalog {
     fn sends_ect1(&self, scheme: &dyn SenderFactory) -> bool {
         scheme.parts(self.size).is_ok_and(|parts| parts.ecn.is_some())
     }
-}
-
-/// Checks that the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated
-/// state changes, as this project's own receiver does and browsers do not.
-pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
-    if !scheme.receiver().is_stateful() || video.extensions.states.is_some() && video.extensions.grace.is_some() {
-        return Ok(());
-    }
-    let message = format!(
-        "{} needs a stateful receiver, which a browser is not: choose salsify:standard-decoder or \
-         thalweg:standard-decoder, or watch with `thalweg watch`",
-        scheme.name()
-    );
-    Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
 fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> About {

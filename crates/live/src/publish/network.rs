@@ -11,7 +11,7 @@ use thalweg_units::{Span, Time};
 use thalweg_video::source::Format;
 
 use super::PublishError;
-use super::catalog::{Catalog, follows};
+use super::catalog::Catalog;
 use super::channels::Channels;
 use super::config::{Codecs, PublishConfig};
 use super::encoders::coder::Encoding;
@@ -324,8 +324,8 @@ impl Network {
     pub(super) fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
         let (scheme, size) = (self.catalog.scheme(name)?, self.pictures.format.size);
         let viewer = self.audience.find(id)?;
+        let scheme = self.catalog.followed(scheme, viewer.outgoing.video())?;
         let played = Played::choose(scheme, viewer.reports, size);
-        follows(&*played.scheme, viewer.outgoing.video())?;
         viewer.switch(now, played).map_err(|error| Refused::new(RefusedKind::Unavailable, error))
     }
 

@@ -14,7 +14,7 @@ use thalweg_codecs::Codec;
 use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::measure::EcnCounts;
 use thalweg_live::watch::{Feedback, Place, WatchConfig, Watcher};
-use thalweg_live::web::Join;
+use thalweg_live::web::{Join, Joined};
 use thalweg_netsim::queue::{Limits, Marker};
 use thalweg_netsim::{HopConfig, QueueConfig};
 use thalweg_transport::sdp::{self, Capabilities, Direction};
@@ -249,7 +249,7 @@ fn salsifys_receiver_recovers_from_loss_without_a_keyframe() {
 }
 
 #[test]
-fn a_browser_hears_why_it_cannot_watch_salsify_and_what_it_could() {
+fn a_browser_is_sent_the_form_of_salsify_that_it_follows_and_hears_why_there_is_none_of_others() {
     let clock = Clock::new();
     let (publisher, server) = Call { scheme: "salsify", ..Call::default() }.publish(clock);
     let identity = Identity::generate().expect("random numbers");
@@ -260,12 +260,18 @@ fn a_browser_hears_why_it_cannot_watch_salsify_and_what_it_could() {
         let offer = sdp::offer(&local, capabilities).text;
         publisher.hub().join(Join { offer, scheme: scheme.map(str::to_owned), channel: None, name: None, from: None })
     };
-    let refused = join(None, &capabilities).expect_err("no browser keeps states").to_string();
-    assert!(refused.contains("salsify:standard-decoder"), "{refused}");
+    let played = |joined: &Joined| publisher.hub().snapshot(&joined.id).expect("it watches").scheme;
+    let joined = join(None, &capabilities).expect("its form for a standard decoder");
+    assert_eq!(played(&joined), "salsify:standard-decoder");
+    let refused = join(Some("salsify:paper"), &capabilities).expect_err("no browser keeps states").to_string();
+    assert!(refused.contains("choose salsify or thalweg"), "{refused}");
     let joined = join(Some("gcc"), &capabilities).expect("any other scheme");
-    assert!(publisher.hub().switch(&joined.id, "salsify").is_err());
+    assert!(publisher.hub().switch(&joined.id, "salsify:paper").is_err());
+    publisher.hub().switch(&joined.id, "thalweg").expect("its form for a standard decoder");
+    assert_eq!(played(&joined), "thalweg:standard-decoder");
     let ours = join(Some("gcc"), &Capabilities { functional: true, ..capabilities }).expect("a receiver of ours");
     publisher.hub().switch(&ours.id, "salsify").expect("it keeps states");
+    assert_eq!(played(&ours), "salsify");
 }
 
 #[test]

@@ -37,6 +37,21 @@ pub trait FramePolicy: Send {
         1
     }
 
+    /// Returns true if a frame may refer to others than the one before it, so that a receiver must be told which.
+    fn names_references(&self) -> bool {
+        self.layers() > 1
+    }
+
+    /// The receiver cannot be told what frames refer to, takes each to need the one before it, and gets what it requests
+    /// retransmitted: from now on each frame does refer to the one before it, if the policy has that choice. Called before
+    /// the first picture.
+    fn refer_to_the_last(&mut self) {}
+
+    /// The receiver is told what frames refer to, and may leave out one that a later one, which does not need it, overtakes
+    /// on its way to the decoder, as libwebrtc does (`frame_decode_timing.cc`): no frame is to refer to such a one. Called
+    /// before the first picture.
+    fn expect_overtaking(&mut self) {}
+
     /// Duration of the group that begins with the waiting picture, if it is planned as a whole. The controller is
     /// notified first ([`thalweg_control::Signal::Period`]), and [`FramePolicy::plan`] sees what it then allows.
     fn begins_period(&self, view: &View) -> Option<Span> {

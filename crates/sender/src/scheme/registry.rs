@@ -1,11 +1,15 @@
 //! Senders by name: this crate's schemes, and those that a program adds.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Scheme, SenderFactory, UnknownScheme, known};
+
+/// After the name of a scheme whose receiver keeps states, the form of it that any VP8 receiver follows.
+const STANDARD_DECODER: &str = ":standard-decoder";
 
 /// Where the laboratory, `run`, `compare` and `publish` look up names. It begins with every scheme of this crate, with
 /// every applicable suffix; a program adds its own.
@@ -51,6 +55,18 @@ impl Registry {
             Ok(scheme) => Ok(Arc::new(scheme)),
             Err(unknown) => Err(unknown.beside(self.added_names())),
         }
+    }
+
+    /// The form of a sender that a receiver with a standard decoder follows: itself, unless its receiver is stateful; then
+    /// the one named after it, as `thalweg:standard-decoder+fec` after `thalweg+fec`. `None` if there is none.
+    pub fn for_standard_decoder(&self, factory: &Arc<dyn SenderFactory>) -> Option<Arc<dyn SenderFactory>> {
+        if !factory.receiver().is_stateful() {
+            return Some(factory.clone());
+        }
+        let name = factory.name();
+        let (scheme, suffixes) = name.split_at(name.find('+').unwrap_or(name.len()));
+        let form = self.find(&format!("{scheme}{STANDARD_DECODER}{suffixes}")).ok()?;
+        (!form.receiver().is_stateful()).then_some(form)
     }
 
     /// Every name without suffixes, the added ones last.
@@ -101,6 +117,22 @@ mod tests {
         registry.replace(mine("gcc"));
         assert!(registry.find("gcc").unwrap().as_scheme().is_none());
         assert_eq!(registry.names().filter(|name| *name == "gcc").count(), 1);
+    }
+
+    #[test]
+    fn what_a_standard_decoder_follows_is_the_scheme_itself_or_its_form_for_it() {
+        let registry = Registry::new();
+        let form = |name: &str| {
+            let form = registry.for_standard_decoder(&registry.find(name).unwrap());
+            form.map(|form| form.name().to_string())
+        };
+        let followed = |name: &str| Some(name.to_string());
+        assert_eq!(form("gcc+fec"), followed("gcc+fec"));
+        assert_eq!(form("thalweg"), followed("thalweg:standard-decoder"));
+        assert_eq!(form("salsify"), followed("salsify:standard-decoder"));
+        assert_eq!(form("thalweg+fec"), followed("thalweg:standard-decoder+fec"));
+        assert_eq!(form("thalweg:standard-decoder"), followed("thalweg:standard-decoder"));
+        assert_eq!((form("salsify:paper"), form("vidaptive+functional")), (None, None), "they need kept states");
     }
 
     #[test]

@@ -1,32 +1,39 @@
-//! The temporal layer information in payload descriptors, with which a relay can drop frames and a receiver knows which
-//! frames it does not need.
+//! Properties of frames that their fragments lack, and the temporal layer information in payload descriptors, with which a
+//! relay can drop frames and a receiver knows which frames it does not need.
 
 use thalweg_sender::frames::{Basis, Buffers, EncodePlan};
 use thalweg_types::Fragment;
 
-/// Properties of a frame from its plan that its fragments lack, if there are several layers.
+/// Properties of a frame from its plan that its fragments lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layered {
+pub(super) struct Planned {
     /// The number of layers.
-    layers: u8,
+    pub(super) layers: u8,
     /// True if no frame will refer to it.
     discardable: bool,
+    /// The frame in a long-term buffer that it may refer to.
+    pub(super) long_term: Option<u64>,
+    /// True if its packets are to say what it refers to.
+    pub(super) described: bool,
 }
 
-impl Layered {
-    /// The properties of a frame encoded by this plan; `None` if there is only one layer.
-    pub(super) fn of(plan: &EncodePlan) -> Option<Layered> {
+impl Planned {
+    /// The properties of a frame encoded by this plan, of a policy that names references or does not.
+    pub(super) fn of(plan: &EncodePlan, described: bool) -> Planned {
         let kept = |basis| match basis {
             Basis::Buffers(Buffers { becomes_last, kept_in, .. }) => becomes_last || kept_in.is_some(),
             Basis::Latest | Basis::After(_) => true,
         };
-        let discardable = !plan.keyframe && !kept(plan.basis);
-        (plan.layer.count > 1).then_some(Layered { layers: plan.layer.count, discardable })
+        let long_term = match plan.basis {
+            Basis::Buffers(Buffers { long_term, .. }) => long_term.map(|(_, frame)| frame),
+            Basis::Latest | Basis::After(_) => None,
+        };
+        Planned { layers: plan.layer.count, discardable: !plan.keyframe && !kept(plan.basis), long_term, described }
     }
 
-    /// The number of layers.
-    pub(super) fn layers(self) -> u8 {
-        self.layers
+    /// Returns true if there are several layers.
+    pub(super) fn is_layered(&self) -> bool {
+        self.layers > 1
     }
 }
 
@@ -56,7 +63,7 @@ pub(super) struct Labels {
 
 impl Labels {
     /// The label of a fragment's frame.
-    pub(super) fn of(&mut self, fragment: &Fragment, layered: Layered) -> Label {
+    pub(super) fn of(&mut self, fragment: &Fragment, planned: Planned) -> Label {
         if let Some((_, label)) = self.latest.filter(|(frame, _)| *frame == fragment.frame) {
             return label;
         }
@@ -69,7 +76,7 @@ impl Labels {
             layer: fragment.layer,
             base_index: self.base_index,
             base_only,
-            discardable: layered.discardable && !fragment.keyframe,
+            discardable: planned.discardable && !fragment.keyframe,
             reference: fragment.depends_on.map(|frame| fragment.frame - frame),
         };
         self.latest = Some((fragment.frame, label));
@@ -95,8 +102,8 @@ mod tests {
             let depends_on = pattern.refers_to(place).map(u64::from);
             let (keyframe, layer) = (depends_on.is_none(), plan.layer.number);
             let frame = Fragment { keyframe, layer, depends_on, ..fragment(place.into(), (0, 1)) };
-            let label = labels.of(&frame, Layered::of(&plan).unwrap());
-            assert_eq!(labels.of(&Fragment { index: 1, ..frame }, Layered::of(&plan).unwrap()), label);
+            let label = labels.of(&frame, Planned::of(&plan, true));
+            assert_eq!(labels.of(&Fragment { index: 1, ..frame }, Planned::of(&plan, true)), label);
             said.push((label.layer, label.base_index, label.base_only, label.discardable, label.reference));
         }
         assert_eq!(
@@ -117,6 +124,7 @@ mod tests {
 
     #[test]
     fn without_layers_there_is_nothing_to_say() {
-        assert_eq!(Layered::of(&EncodePlan::new(Vec::new(), Size::HD, Span::from_millis(33))), None);
+        let planned = Planned::of(&EncodePlan::new(Vec::new(), Size::HD, Span::from_millis(33)), false);
+        assert_eq!((planned.is_layered(), planned.discardable, planned.long_term), (false, false, None));
     }
 }

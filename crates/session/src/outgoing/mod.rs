@@ -12,6 +12,7 @@ mod fitted;
 mod held;
 mod history;
 mod labels;
+mod order;
 mod output;
 mod payload;
 mod red;
@@ -30,6 +31,7 @@ use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Timed, Wake};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{Connection, Credentials, Received, TransportError};
+use thalweg_types::Fragment;
 use thalweg_types::feedback::{Reader, RtcpFeedback};
 use thalweg_units::{Bytes, ConfigError, Ecn, Random, Rate, Time};
 use thalweg_wire::rtcp;
@@ -42,7 +44,8 @@ pub use codec::{Bitrate, Preferences, SettingError};
 pub use extensions::FEEDBACK_REQUEST_INTERVAL;
 use fitted::Fitted;
 use held::Held;
-use labels::Layered;
+use labels::Planned;
+use order::Order;
 pub use output::{Encoded, Figures, Output, Plain};
 use reports::Reports;
 use round_trip::ReceiverTime;
@@ -77,8 +80,9 @@ struct Flow {
     max_payload: Bytes,
     /// The candidates of the picture in the encoder.
     candidates: Vec<Encoded>,
-    /// The layer properties of that picture, if there are several layers.
-    layered: Option<Layered>,
+    /// Properties of its frames that fragments lack.
+    planned: Option<Planned>,
+    order: Order,
 }
 
 impl Outgoing {
@@ -225,12 +229,13 @@ impl Outgoing {
     /// When a parameter of the scheme is out of range; then nothing has changed.
     pub fn change_scheme(&mut self, now: Time, scheme: Arc<dyn SenderFactory>) -> Result<(), ConfigError> {
         self.now = now;
-        let parts = self.parts(&*scheme)?;
+        let (parts, order) = self.parts(&*scheme)?;
         match &mut self.flow {
             Some(flow) => {
                 let (redundancy, max_payload) = (setup::in_red(&parts, &self.video), parts.packets.max_payload);
                 flow.engine.change_parts(now, parts)?;
                 flow.max_payload = max_payload;
+                flow.order.turn(order);
                 flow.writer.put_in_red(redundancy);
                 flow.writer.count(setup::is_measured(scheme.receiver(), &self.video));
             }
@@ -281,7 +286,7 @@ impl Outgoing {
     /// When a parameter of the scheme is out of range.
     pub fn fitted_scheme(&self) -> Result<Arc<dyn SenderFactory>, ConfigError> {
         let scheme = &self.setup.scheme;
-        Ok(Fitted::of(scheme, self.parts(&**scheme)?))
+        Ok(Fitted::of(scheme, self.parts(&**scheme)?.0))
     }
 
     /// The video as negotiated.
@@ -366,15 +371,16 @@ impl Outgoing {
                 }
                 thalweg_sender::Output::Encode { picture, mut plan } => {
                     self.codec.bound(&mut plan);
-                    flow.layered = Layered::of(&plan);
+                    flow.planned = Some(Planned::of(&plan, flow.order.names_references));
                     return Output::Encode { picture, plan };
                 }
                 thalweg_sender::Output::Commit { choice } => {
                     if let Some((index, frame)) = choice
-                        && let Some(chosen) = flow.candidates.get(index)
+                        && let Some((chosen, planned)) = flow.candidates.get(index).zip(flow.planned)
                     {
                         self.codec.on_frame(self.now, chosen.frame.size);
-                        flow.writer.keep_frame(frame, chosen.data.clone(), flow.layered);
+                        flow.writer.keep_frame(frame, chosen.data.clone(), planned);
+                        flow.order.on_frame(frame, chosen.frame.keyframe);
                     }
                     flow.candidates.clear();
                     return Output::Commit { choice };
@@ -393,12 +399,15 @@ impl Outgoing {
         }
     }
 
-    fn parts(&self, scheme: &dyn SenderFactory) -> Result<Parts, ConfigError> {
+    /// The parts of a scheme, fitted to the peer, and what its frames refer to there.
+    fn parts(&self, scheme: &dyn SenderFactory) -> Result<(Parts, Order), ConfigError> {
         let mut parts = scheme.parts(self.setup.camera.size)?;
         let around = (self.peer.connection.srtp_overhead(), self.setup.ipv6);
         let measured = setup::is_measured(scheme.receiver(), &self.video);
+        let fell_back = setup::fall_back(&mut parts, &self.video);
         setup::fit(&mut parts, measured, &self.setup.media, &self.video, around);
-        Ok(parts)
+        let order = Order::of(&parts, fell_back);
+        Ok((parts, order))
     }
 
     fn begin(&mut self) {
@@ -408,14 +417,14 @@ impl Outgoing {
         let mut random: Random = self.setup.seed.child("streams").random();
         let path = PathOverhead { ipv6: self.setup.ipv6, srtp_tag: self.peer.connection.srtp_overhead() };
         let (setup, video) = (&self.setup, self.video.clone());
-        let made = self.parts(&*setup.scheme).and_then(|parts| {
+        let made = self.parts(&*setup.scheme).and_then(|(parts, order)| {
             let (redundancy, max_payload) = (setup::in_red(&parts, &video), parts.packets.max_payload);
             let mut engine = Engine::with(parts, setup.camera, self.now)?;
             engine.set_ceiling(self.now, self.ceiling());
-            Ok((engine, redundancy, max_payload))
+            Ok((engine, order, redundancy, max_payload))
         });
         match made {
-            Ok((engine, redundancy, max_payload)) => {
+            Ok((engine, order, redundancy, max_payload)) => {
                 let traps = Traps::new(setup.seed.child("traps").random());
                 let mut writer = Writer::new(&setup.media, video, path, max_payload, (&mut random, traps));
                 writer.put_in_red(redundancy);
@@ -432,7 +441,8 @@ impl Outgoing {
                     held: Held::default(),
                     max_payload,
                     candidates,
-                    layered: None,
+                    planned: None,
+                    order,
                 });
                 self.peer.say(ConnectionEvent::Connected);
             }
@@ -463,7 +473,13 @@ impl Outgoing {
                 }
                 RtcpFeedback::Missing(sequences) => {
                     self.figures.nacks += 1;
-                    flow.engine.on_missing(self.now, &flow.writer.missing(&sequences));
+                    let missing = flow.writer.missing(&sequences);
+                    flow.engine.on_missing(self.now, &missing);
+                    let (order, round_trip) = (&flow.order, flow.engine.srtt());
+                    let is_over = |fragment: &Fragment| order.is_over(self.now, fragment, round_trip);
+                    if missing.iter().filter_map(|number| flow.writer.fragment(*number)).any(is_over) {
+                        flow.engine.on_keyframe_request(self.now);
+                    }
                 }
                 RtcpFeedback::Decoder(report) => flow.engine.on_decoder(self.now, &report),
                 RtcpFeedback::Path(report) => {

@@ -11,7 +11,7 @@ use thalweg_units::Bytes;
 use thalweg_wire::vp8::PictureId;
 use thalweg_wire::{WriteError, av1, h264, vp8, vp9};
 
-use super::labels::{Label, Labels, Layered};
+use super::labels::{Label, Labels, Planned};
 
 /// Frames some of whose packets have not left yet.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Frames {
     codec: VideoCodec,
     /// Max payload of one packet without the descriptor.
     max: Bytes,
-    frames: BTreeMap<u64, (Frame, Option<Layered>)>,
+    frames: BTreeMap<u64, (Frame, Planned)>,
     labels: Labels,
     /// The buffer of the last payload, for the next.
     buffer: Vec<u8>,
@@ -47,19 +47,19 @@ impl Frames {
         Frames { codec, max, frames: BTreeMap::new(), labels: Labels::default(), buffer: Vec::new() }
     }
 
-    /// Stores a frame chosen to be sent, with its layer properties if there are several layers.
-    pub(super) fn keep(&mut self, frame: u64, data: Arc<[u8]>, layered: Option<Layered>) {
+    /// Stores a frame chosen to be sent, with the properties it was planned with.
+    pub(super) fn keep(&mut self, frame: u64, data: Arc<[u8]>, planned: Planned) {
         let kept = match self.codec {
             VideoCodec::Vp8 | VideoCodec::Vp9 => Frame::Bytes(data),
             VideoCodec::H264 => Frame::Payloads(units(&data, self.max).unwrap_or_default()),
             VideoCodec::Av1 => Frame::Payloads(av1::fragments(&data, self.max).unwrap_or_default()),
         };
-        self.frames.insert(frame, (kept, layered));
+        self.frames.insert(frame, (kept, planned));
     }
 
-    /// The layer properties of a frame that has not left yet.
-    pub(super) fn layered(&self, frame: u64) -> Option<Layered> {
-        self.frames.get(&frame)?.1
+    /// The properties of a frame that has not left yet.
+    pub(super) fn planned(&self, frame: u64) -> Option<Planned> {
+        Some(self.frames.get(&frame)?.1)
     }
 
     /// A payload was written: its buffer serves the next one.
@@ -71,8 +71,8 @@ impl Frames {
     /// fragment of a frame frees it and all earlier ones.
     pub(super) fn payload(&mut self, fragment: &Fragment) -> Result<Option<Payload>, WriteError> {
         let payload = match self.frames.get(&fragment.frame) {
-            Some((Frame::Bytes(data), layered)) => {
-                let label = layered.map(|layered| self.labels.of(fragment, layered));
+            Some((Frame::Bytes(data), planned)) => {
+                let label = planned.is_layered().then(|| self.labels.of(fragment, *planned));
                 let mut bytes = std::mem::take(&mut self.buffer);
                 bytes.clear();
                 Some(piece(self.codec, data, fragment, label, bytes)?)
@@ -194,7 +194,8 @@ mod tests {
     use super::*;
     use crate::testing::fragment;
     use thalweg_sender::PacketSizes;
-    use thalweg_units::Size;
+    use thalweg_types::EncodePlan;
+    use thalweg_units::{Size, Span};
 
     const MAX: Bytes = Bytes::new(1_140);
 
@@ -205,7 +206,8 @@ mod tests {
         let sizes = PacketSizes { max_payload: MAX, ..PacketSizes::default() };
         let count = sizes.cut(size, None).packets;
         let mut frames = Frames::new(codec, MAX);
-        frames.keep(7, data.into(), None);
+        let plan = EncodePlan::new(Vec::new(), Size::HD, Span::from_millis(33));
+        frames.keep(7, data.into(), Planned::of(&plan, false));
         let mut payloads = Vec::new();
         for index in 0..count {
             let (offset, length) = sizes.fragment(size, index, count);

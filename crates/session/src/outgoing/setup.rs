@@ -42,6 +42,21 @@ pub enum SetupError {
     Scheme(#[from] ConfigError),
 }
 
+/// Has each frame refer to the one before, and losses retransmitted, where frames would refer to others, the peer cannot be
+/// told which, and it requests what it lost; returns whether that was so. libwebrtc takes each frame to need the one before
+/// it where nothing says otherwise (`rtp_frame_id_only_ref_finder.cc`): none after a loss is decodable then, and it requests
+/// a keyframe 3 s later.
+pub(super) fn fall_back(parts: &mut Parts, video: &Video) -> bool {
+    let requests = video.retransmission.is_some() && video.feedback.nack;
+    let falls_back = parts.needs_descriptors() && video.extensions.dependencies.is_none() && requests;
+    if falls_back {
+        parts.keep_order();
+    } else {
+        parts.frames.expect_overtaking();
+    }
+    falls_back
+}
+
 /// Sets the packet sizes of this path in `parts`, and removes what the peer did not agree to; `measured` if it measures
 /// the path.
 pub(super) fn fit(
@@ -67,8 +82,9 @@ pub(super) fn fit(
     let redundancy = in_red(parts, video);
     let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
     let layered = parts.frames.layers() > 1;
+    let dependency = if layered { DEPENDENCY_OF_LAYERS } else { DEPENDENCY };
     let mut every = lengths(&video.extensions, &video.mid, measured);
-    every.extend(video.extensions.dependencies.filter(|_| layered).map(|_| DEPENDENCY));
+    every.extend(video.extensions.dependencies.filter(|_| parts.frames.names_references()).map(|_| dependency));
     let mut first = every.clone();
     first.extend(video.extensions.playout_delay.map(|_| 3));
     first.extend(video.extensions.states.map(|_| 16));
@@ -161,8 +177,10 @@ fn lengths(ids: &ExtensionIds, mid: &str, measured: bool) -> Vec<usize> {
     [transport, grace, before, ids.mid.map(|_| mid.len())].into_iter().flatten().collect()
 }
 
-/// Bytes of a dependency descriptor that needs only its template, as most do.
-const DEPENDENCY: usize = 3;
+/// Bytes of a dependency descriptor that needs only its template, as most do where frames are in layers ...
+const DEPENDENCY_OF_LAYERS: usize = 3;
+/// ... and of one that says two references, the second of them up to 16 frames back.
+const DEPENDENCY: usize = 6;
 
 /// Bytes of payload descriptor in every packet: VP8 with a picture id of 15 bits (RFC 7741), H.264's FU indicator and
 /// header (RFC 6184), VP9's flags and picture id (RFC 9628), none of AV1, whose payloads are cut with theirs; with layers

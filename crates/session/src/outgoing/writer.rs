@@ -17,7 +17,7 @@ use super::audio::{AudioFrame, AudioQueue};
 use super::dependencies::Dependencies;
 use super::extensions::{self, Elements, FEEDBACK_REQUEST_INTERVAL};
 use super::history::{History, Sent};
-use super::labels::Layered;
+use super::labels::Planned;
 use super::payload::{Frames, Payload};
 use super::red;
 use super::retransmitted::Retransmitted;
@@ -152,14 +152,19 @@ impl Writer {
         missing.filter_map(|sequence| self.history.number(*sequence)).collect()
     }
 
+    /// The fragment in the engine's media packet `number`, if it is remembered.
+    pub(super) fn fragment(&self, number: u64) -> Option<&Fragment> {
+        self.history.get(number).map(|sent| &sent.fragment)
+    }
+
     /// The peer reported which packets arrived.
     pub(super) fn on_report(&mut self, acknowledgements: &[Acknowledgement]) {
         self.retransmitted.on_report(acknowledgements);
     }
 
     /// A frame was chosen: stores it for its packets.
-    pub(super) fn keep_frame(&mut self, frame: u64, data: Arc<[u8]>, layered: Option<Layered>) {
-        self.frames.keep(frame, data, layered);
+    pub(super) fn keep_frame(&mut self, frame: u64, data: Arc<[u8]>, planned: Planned) {
+        self.frames.keep(frame, data, planned);
     }
 
     /// Stores an audio packet; returns the number by which the engine identifies it.
@@ -212,13 +217,13 @@ impl Writer {
     }
 
     fn media(&mut self, packet: &Packet, number: u64, fragment: &Fragment) -> Result<Arc<Vec<u8>>, WriteError> {
-        let layered = self.frames.layered(fragment.frame).filter(|_| self.video.extensions.dependencies.is_some());
+        let named = self.video.extensions.dependencies.and_then(|_| self.frames.planned(fragment.frame));
         let Some(Payload { bytes: payload, last: marker }) = self.frames.payload(fragment)? else {
             self.history.push(number, None);
             return self.padding(packet).map(Arc::new);
         };
-        let dependency = match layered {
-            Some(layered) => self.dependencies.element(fragment, layered)?,
+        let dependency = match named.filter(|planned| planned.described) {
+            Some(planned) => self.dependencies.element(fragment, planned)?,
             None => None,
         };
         let block = self.block(packet, Some(fragment), dependency.as_deref())?;

@@ -8,6 +8,7 @@ mod layers;
 mod measured;
 mod memory;
 mod redundancy;
+mod references;
 mod reports;
 mod world;
 

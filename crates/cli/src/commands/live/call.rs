@@ -6,7 +6,7 @@ use thalweg_live::web::Server;
 
 use super::access::printed;
 use super::incoming::{Incoming, finish, say_left};
-use super::sending::{Sending, attend, is_stateful};
+use super::sending::{Sending, attend, check_followed};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -31,12 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     super::logs::begin(sending.log_json)?;
     let back_scheme = back_scheme.as_ref().unwrap_or(scheme);
     for scheme in [scheme, back_scheme] {
-        if is_stateful(scheme)? {
-            anyhow::bail!(
-                "browsers cannot follow {scheme}, whose receiver keeps its decoder's states: choose \
-                 salsify:standard-decoder or thalweg:standard-decoder"
-            );
-        }
+        check_followed(scheme)?;
     }
     let clock = Clock::new();
     let there = incoming.start(sending, ("first seat", scheme), (0, Some("a")), clock)?;

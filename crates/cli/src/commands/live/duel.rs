@@ -1,11 +1,11 @@
 //! `thalweg duel`: two schemes at once, so that the difference can be seen.
 
-use super::sending::{Played, Sending, is_stateful};
+use super::sending::{Played, Sending, check_followed};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   thalweg duel gcc vidaptive --rate 3Mbps/1Mbps@10s --delay 25ms
-  thalweg duel camel salsify:standard-decoder clip.mp4 --up lte-driving --queue 100ms")]
+  thalweg duel gcc thalweg clip.mp4 --up lte-driving --queue 100ms")]
 pub(crate) struct Arguments {
     /// The scheme on the left
     first: String,
@@ -24,12 +24,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Arguments { first, second, source, played, sending } = arguments;
     for scheme in [first, second] {
-        if is_stateful(scheme)? {
-            anyhow::bail!(
-                "browsers cannot follow {scheme}, whose receiver keeps its decoder's states: choose \
-                 salsify:standard-decoder or thalweg:standard-decoder"
-            );
-        }
+        check_followed(scheme)?;
     }
     if !sending.link.wanted() {
         eprintln!(

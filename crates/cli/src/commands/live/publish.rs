@@ -1,6 +1,6 @@
 //! `thalweg publish`: video to browsers and to WHIP servers, over real WebRTC.
 
-use super::sending::{Played, Sending, is_stateful};
+use super::sending::{Played, Sending, browsers_follow};
 use super::whip_server::{Reached, WhipServer};
 
 #[derive(clap::Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let endpoint = arguments.whip.endpoint()?;
-    if is_stateful(&arguments.scheme)? {
+    if !browsers_follow(&arguments.scheme)? {
         eprintln!(
             "warning: browsers cannot follow {}: watch it with `thalweg watch`, or let viewers switch",
             arguments.scheme

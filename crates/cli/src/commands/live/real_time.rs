@@ -10,7 +10,7 @@ use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate, unattended};
 use thalweg_lab_sockets::{RealTimeError, Timing};
 use thalweg_learned::onnx;
-use thalweg_sender::SenderFactory;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::Span;
 
 use super::policies;
@@ -37,7 +37,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Played> {
         let sender = if onnx::is_policy(scheme.name()) {
             Arc::new(policies::open(scheme.name(), Clock::new())?) as Arc<dyn SenderFactory>
         } else {
-            scheme.clone()
+            followed(scheme)
         };
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
@@ -66,6 +66,15 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Played> {
         }
     }
     Ok(Played { outcomes, problem: None })
+}
+
+/// The scheme as the receiver of a real-time run follows it, which keeps no states: its form for standard decoders.
+fn followed(scheme: &Arc<dyn SenderFactory>) -> Arc<dyn SenderFactory> {
+    let form = Registry::new().for_standard_decoder(scheme).unwrap_or_else(|| scheme.clone());
+    if form.name() != scheme.name() {
+        note!("{} is played as {}: the receiver of a real-time run keeps no states", scheme.name(), form.name());
+    }
+    form
 }
 
 fn find(scenario: &Scenario) -> impl FnMut(&str) -> Result<std::sync::Arc<thalweg_netsim::Trace>, String> + '_ {

@@ -6,7 +6,7 @@ use thalweg_live::web::Server;
 
 use super::access::printed;
 use super::incoming::{Incoming, finish, say_left};
-use super::sending::{Sending, attend, is_stateful};
+use super::sending::{Sending, attend, browsers_follow};
 use super::whip_server::{Reached, WhipServer};
 
 #[derive(clap::Args)]
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Arguments { scheme, whip, incoming, sending } = arguments;
     super::logs::begin(sending.log_json)?;
     let endpoint = whip.endpoint()?;
-    if is_stateful(scheme)? {
+    if !browsers_follow(scheme)? {
         eprintln!("warning: browsers cannot follow {scheme}: watch it with `thalweg watch`, or let viewers switch");
     }
     let clock = Clock::new();

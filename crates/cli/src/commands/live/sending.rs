@@ -301,10 +301,24 @@ fn title(source: &str) -> String {
     }
 }
 
-/// Returns true if the scheme of this name needs a stateful receiver.
-pub(crate) fn is_stateful(name: &str) -> anyhow::Result<bool> {
-    let scheme = sender(&registry(&[name], Clock::new())?, name)?;
-    Ok(scheme.receiver().is_stateful())
+/// Returns true if browsers can follow the scheme of this name, or the form of it that they are sent, which is then said.
+pub(super) fn browsers_follow(name: &str) -> anyhow::Result<bool> {
+    let registry = registry(&[name], Clock::new())?;
+    let scheme = sender(&registry, name)?;
+    let Some(form) = registry.for_standard_decoder(&scheme) else { return Ok(false) };
+    if form.name() != scheme.name() {
+        eprintln!("browsers are sent {}, the form of {name} that any VP8 decoder follows", form.name());
+    }
+    Ok(true)
+}
+
+/// Fails if browsers cannot follow the scheme of this name.
+pub(super) fn check_followed(name: &str) -> anyhow::Result<()> {
+    ensure!(
+        browsers_follow(name)?,
+        "browsers cannot follow {name}, whose receiver keeps its decoder's states: choose salsify or thalweg"
+    );
+    Ok(())
 }
 
 /// This crate's schemes, and policies that these names say: viewers may ask for those, and for no other file.

@@ -307,6 +307,8 @@ export class Viewer {
       `${figures.frames_sent} frames sent, ${figures.frames_skipped} skipped`,
       figures.keyframes === 1 ? '1 keyframe' : `${figures.keyframes} keyframes`,
     ];
+    const asked = this.scheme ?? this.channel.scheme;
+    if (figures.scheme === `${asked}:standard-decoder`) detail.unshift(`the form of ${asked} that browsers follow`);
     if (figures.asked_scheme) detail.unshift(`${figures.asked_scheme} needs more reports than this viewer sends`);
     if (figures.loss_ratio !== null) detail.push(`${(100 * figures.loss_ratio).toFixed(1)} % of packets lost`);
     if (figures.quantizer !== null) detail.push(`quantiser ${figures.quantizer.toFixed(0)} (lower is finer)`);

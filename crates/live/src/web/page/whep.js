@@ -1,6 +1,7 @@
 // One viewing: an offer to the publisher, its answer, and the end. WHEP (draft-ietf-wish-whep-03).
 
 const TWCC = 'http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01';
+const DEPENDENCIES = 'https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension';
 const TWCC_ON_REQUEST = 'http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02';
 
 // The token of the page's link: in the fragment, which no server and no proxy sees; in the query as links had it before.
@@ -52,7 +53,9 @@ export class Session extends Signalled {
   static async open({ base = '', channel, scheme, token, feedbackOnRequest, onTrack, onState }) {
     const session = new Session(), { peer } = session;
     const stream = new MediaStream();
-    for (const kind of ['video', 'audio']) session.wantNow(peer.addTransceiver(kind, { direction: 'recvonly' }).receiver);
+    const [video, audio] = ['video', 'audio'].map(kind => peer.addTransceiver(kind, { direction: 'recvonly' }));
+    [video, audio].forEach(({ receiver }) => session.wantNow(receiver));
+    session.wantReferences(video);
     peer.ontrack = ({ track }) => { stream.addTrack(track); onTrack(stream); };
     peer.onconnectionstatechange = () => onState(peer.connectionState);
     try {
@@ -73,6 +76,15 @@ export class Session extends Signalled {
   wantNow(receiver) {
     if ('jitterBufferTarget' in receiver) receiver.jitterBufferTarget = 0;
     if ('playoutDelayHint' in receiver) receiver.playoutDelayHint = 0;
+  }
+
+  // Frames are to say what they refer to: otherwise Chromium takes each to need the one before it, and after one that was lost shows none
+  // for three seconds. It knows the extension but offers it only if asked; a browser that cannot be asked gets what it lost again.
+  wantReferences(transceiver) {
+    const all = transceiver.getHeaderExtensionsToNegotiate?.() ?? [];
+    if (!all.some(({ uri }) => uri === DEPENDENCIES)) return;
+    const wanted = all.map(extension => extension.uri === DEPENDENCIES ? { ...extension, direction: 'sendrecv' } : extension);
+    transceiver.setHeaderExtensionsToNegotiate(wanted);
   }
 
   // Looks for another way to the publisher, keeping keys and picture (RFC 9725 section 4.3.2).

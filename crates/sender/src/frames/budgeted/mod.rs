@@ -199,6 +199,18 @@ impl FramePolicy for Budgeted {
         true
     }
 
+    fn names_references(&self) -> bool {
+        self.recovery.names_references()
+    }
+
+    fn refer_to_the_last(&mut self) {
+        self.recovery.refer_to_the_last();
+    }
+
+    fn expect_overtaking(&mut self) {
+        self.recovery.expect_overtaking();
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         self.forcing = false;
         let is_silent = self.is_silent(view);

@@ -217,6 +217,18 @@ impl FramePolicy for LateChoice {
         matches!(self.aim, Aim::Around { .. } | Aim::EachSecond(_))
     }
 
+    fn names_references(&self) -> bool {
+        self.recovery.names_references()
+    }
+
+    fn refer_to_the_last(&mut self) {
+        self.recovery.refer_to_the_last();
+    }
+
+    fn expect_overtaking(&mut self) {
+        self.recovery.expect_overtaking();
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         // The picture before, if it was forced, may have been dropped by the encoder or lost its reference.
         self.forcing = false;

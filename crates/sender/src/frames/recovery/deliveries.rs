@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use thalweg_control::{Feedback, PacketId};
-use thalweg_units::Time;
+use thalweg_units::{Span, Time};
 
 use super::super::policy::RepairSent;
 
@@ -49,6 +49,8 @@ pub(super) struct Deliveries {
     /// Packets not known to have arrived that may stand for others, and the first and last frame of those.
     repairs: BTreeMap<PacketId, (u64, u64)>,
     newest: u64,
+    /// How long after a frame a later one that does not need it must be complete for the former to be decoded for certain.
+    pub(super) decoding: Span,
 }
 
 impl Deliveries {
@@ -120,7 +122,7 @@ impl Deliveries {
         for later in self.sent.range(index + 1..).take_while(|later| later.frame <= sent.rivals) {
             if later.needs.is_some_and(|needed| followers.contains(&needed)) {
                 followers.insert(later.frame);
-            } else if !later.is_complete_after(at) {
+            } else if !later.is_complete_after(at + self.decoding) {
                 return None;
             }
         }

@@ -62,6 +62,11 @@ pub struct LongTermBuffers {
     recovering_until: Time,
 }
 
+/// A decoder that is busy with the frame before takes a frame after no longer than this: libvpx decodes 720p in 1.5 ms
+/// (specs/measured.md 5), a browser on a busy machine in ten times that. Less than a frame interval at 60 fps, or no frame
+/// of a recovery would be acknowledged.
+const DECODING: Span = Span::from_millis(15);
+
 /// The buffers used.
 const FIRST: LongTerm = LongTerm(0);
 const SECOND: LongTerm = LongTerm(1);
@@ -71,6 +76,11 @@ fn other(buffer: LongTerm) -> LongTerm {
 }
 
 impl LongTermBuffers {
+    /// The receiver may leave out a frame that waits for its decoder when a later one that does not need it is complete.
+    pub fn expect_overtaking(&mut self) {
+        self.deliveries.decoding = DECODING;
+    }
+
     /// The basis of the next frame; `None` for a keyframe.
     pub fn basis(&mut self, now: Time, in_doubt: bool) -> Option<Basis> {
         let free = self.acknowledged.filter(|_| self.candidate.is_none());

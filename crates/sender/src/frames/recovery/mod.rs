@@ -65,6 +65,26 @@ pub enum Recovery {
 }
 
 impl Recovery {
+    /// Returns true if frames refer to a picture in a long-term buffer, of which only the sender knows which it is.
+    pub fn names_references(&self) -> bool {
+        matches!(self, Recovery::LongTerm(_))
+    }
+
+    /// From now on no frame refers to a long-term buffer; nothing changes where none did.
+    pub fn refer_to_the_last(&mut self) {
+        if self.names_references() {
+            *self = Recovery::Keyframe;
+        }
+    }
+
+    /// The receiver may leave out a frame that a later one overtakes on its way to the decoder: such a frame is not taken
+    /// for decoded.
+    pub fn expect_overtaking(&mut self) {
+        if let Recovery::LongTerm(buffers) = self {
+            buffers.expect_overtaking();
+        }
+    }
+
     /// Sets in `plan` what the frame may refer to; the frame will have number `frame` if it is sent. With `in_doubt`,
     /// packets in flight may never arrive, so the frame does not depend on them where that costs nothing if they do
     /// arrive: only with long-term buffers, once a picture is acknowledged, because it stays in its buffer, whereas a

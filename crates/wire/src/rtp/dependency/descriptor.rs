@@ -260,6 +260,23 @@ mod tests {
     }
 
     #[test]
+    fn one_layer_of_free_references_takes_eight_bytes_with_its_keyframe_and_six_where_a_frame_names_two() {
+        let structure = Structure::free();
+        let first = DependencyDescriptor { structure: Some(structure.clone()), ..DependencyDescriptor::new(0, 0x1234) };
+        let bytes = first.to_bytes(None).unwrap();
+        // Start and end, template 0, number; structure only; offset 0, 1 target; layers 0 0; S, R; references none, 1; no
+        // chain (one bit of ns(2)); no resolutions; padding.
+        let expected = [0xc0, 0x12, 0x34, 0b1000_0000, 0b0000_0000, 0b0011_1011, 0b0100_0000, 0b0000_0000];
+        assert_eq!(bytes, expected);
+        assert_eq!(DependencyDescriptor::parse(&bytes, None), Ok(first));
+        // Start and end, template 1, number; references only; 1 (size 1, 0), 19 (size 2, 18), end; padding.
+        let two = DependencyDescriptor { references: Some(vec![1, 19]), ..DependencyDescriptor::new(1, 0x1235) };
+        let bytes = two.to_bytes(Some(&structure)).unwrap();
+        assert_eq!(bytes, [0xc1, 0x12, 0x35, 0b0001_0010, 0b0001_0000, 0b1001_0000]);
+        assert_eq!(DependencyDescriptor::parse(&bytes, Some(&structure)), Ok(two));
+    }
+
+    #[test]
     fn a_frame_may_refer_to_others_than_its_template_has() {
         let structure = Structure::hierarchical(3).unwrap();
         let descriptor = DependencyDescriptor {

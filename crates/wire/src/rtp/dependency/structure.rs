@@ -105,6 +105,28 @@ impl Structure {
         })
     }
 
+    /// One layer whose frames may refer to any earlier ones: a keyframe and a frame that refers to the one before it, every
+    /// other frame says its own references. There are no chains, for no frame is needed by all that follow.
+    pub fn free() -> Structure {
+        let template = |indication, references| Template {
+            spatial: 0,
+            temporal: 0,
+            indications: Vec::from([indication]),
+            references,
+            chains: Vec::new(),
+        };
+        Structure {
+            first_template: 0,
+            targets: 1,
+            templates: Vec::from([
+                template(Indication::Switch, Vec::new()),
+                template(Indication::Required, Vec::from([1])),
+            ]),
+            protected_by: Vec::new(),
+            resolutions: None,
+        }
+    }
+
     /// The indications of a frame of a layer in that pattern: target n consists of all layers up to n.
     fn indications(layers: u8, temporal: u8) -> Vec<Indication> {
         let of = |target: u8| match (target, temporal) {

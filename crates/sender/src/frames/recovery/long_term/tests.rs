@@ -171,6 +171,19 @@ fn a_frame_is_not_known_to_be_decoded_while_a_later_one_may_have_been_there_befo
 }
 
 #[test]
+fn a_frame_that_was_overtaken_on_its_way_to_the_decoder_is_not_referred_to_where_the_receiver_leaves_such_a_one_out() {
+    // Frame 2 came at 115 ms, and frame 3, which does without it, this much later.
+    for (follows, expected) in [(130, only((FIRST, 0), None)), (131, only((SECOND, 2), Some(FIRST)))] {
+        let mut sender = two_that_do_without_one_another();
+        sender.buffers.expect_overtaking();
+        sender.on_report(130, &[(2, at(115))]);
+        assert_eq!(sender.send(132, 1), only((FIRST, 0), None));
+        sender.on_report(140, &[(3, at(follows))]);
+        assert_eq!(sender.send(165, 1), expected, "{follows}");
+    }
+}
+
+#[test]
 fn a_frame_queued_after_the_report_of_an_arrival_was_not_there_before_it() {
     let mut sender = two_that_do_without_one_another();
     sender.on_report(130, &[(2, at(105)), (3, Fate::Lost)]);

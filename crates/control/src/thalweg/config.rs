@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
-use super::margin;
+use super::{jitter, margin, policer, trains};
 
 /// Parameters of the controller; the defaults were found by hand and by `thalweg tune` over the tuning set
 /// (docs/thalweg.md).
@@ -38,6 +38,18 @@ pub struct Config {
     /// How the budget adapts to the path; `None` for a budget that does not.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub margin: Option<margin::Config>,
+    /// Short trains where frames are single packets; `None` for none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub trains: Option<trains::Config>,
+    /// How much an empty path may delay by itself; `None` for [`JITTER`](super::JITTER) alone.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub jitter: Option<jitter::Config>,
+    /// The answer to losses of packets that did not wait; `None` where they are all taken for random.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub policer: Option<policer::Config>,
+    /// Gives up the least delay when the path has become longer, instead of waiting until it is forgotten.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
+    pub rebases: bool,
 }
 
 impl Default for Config {
@@ -56,11 +68,29 @@ impl Default for Config {
             forget_after: Span::from_secs(1),
             holds_packets: false,
             margin: Some(margin::Config::default()),
+            trains: None,
+            jitter: None,
+            policer: None,
+            rebases: false,
         }
     }
 }
 
 impl Config {
+    /// The same with every part for paths off the beaten track.
+    #[must_use]
+    pub fn everywhere(self) -> Config {
+        let pauses = Some(Span::from_millis(200));
+        Config {
+            margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
+            trains: Some(trains::Config::default()),
+            jitter: Some(jitter::Config::default()),
+            policer: Some(policer::Config::default()),
+            rebases: true,
+            ..self
+        }
+    }
+
     /// Checks that every parameter is in range.
     ///
     /// # Errors

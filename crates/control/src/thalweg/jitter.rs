@@ -1,0 +1,76 @@
+//! How much the delay of an empty path varies by itself.
+//!
+//! A queue grows and shrinks from frame to frame by what is sent and served in between; what delays one frame and not
+//! the next is no queue. So the changes of delay between the first packets of frames that follow each other tell the jitter:
+//! half of them are above 0.29 of the greatest delay where it is uniform (1 - sqrt(1/2)).
+
+use thalweg_units::{ConfigError, Span, Time, above, check};
+
+use crate::estimate::Percentiles;
+
+/// The parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The frames of this time count.
+    pub window: Span,
+    /// Less jitter than this is none: paths that serve in turns have as much.
+    pub least: Span,
+    /// No more jitter is allowed for.
+    pub most: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { window: Span::from_secs(3), least: Span::from_millis(20), most: Span::from_millis(100) }
+    }
+}
+
+/// Max frames that count, at any frame rate.
+const FRAMES: usize = 64;
+/// No jitter is known from fewer.
+const LEAST_FRAMES: usize = 16;
+/// The jitter for each unit of the median change.
+const OF_MEDIAN: f64 = 3.4;
+
+impl Config {
+    pub(super) fn build(self) -> Result<Jitter, ConfigError> {
+        check("thalweg.jitter.window", self.window).within(above(Span::ZERO), "3s")?;
+        check("thalweg.jitter", format_args!("least {}, most {}", self.least, self.most))
+            .is(Span::ZERO <= self.least && self.least <= self.most, "0 <= least <= most")?;
+        Ok(Jitter {
+            config: self,
+            changes: Percentiles::new(self.window, FRAMES),
+            last: None,
+            allowed: Span::ZERO,
+        })
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub(super) struct Jitter {
+    config: Config,
+    changes: Percentiles,
+    /// The delay of the last frame's first packet.
+    last: Option<Span>,
+    allowed: Span,
+}
+
+impl Jitter {
+    /// The delay above the least that says nothing of a queue.
+    pub(super) fn get(&self) -> Span {
+        self.allowed
+    }
+
+    /// Takes the delay of a frame's first packet; one packet takes the path `service`.
+    pub(super) fn on_first(&mut self, at: Time, delay: Span, service: Span) {
+        if let Some(last) = self.last.replace(delay) {
+            self.changes.add(at, (delay - last).abs());
+        }
+        let median = self.changes.get(0.5).filter(|_| self.changes.len() >= LEAST_FRAMES).unwrap_or_default();
+        // A path that serves a packet in that time changes its delay by as much.
+        let jitter = median.scale(OF_MEDIAN);
+        self.allowed = if jitter < self.config.least.max(service * 4) { Span::ZERO } else { jitter.min(self.config.most) };
+    }
+}

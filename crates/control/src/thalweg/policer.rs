@@ -98,7 +98,7 @@ enum State {
     Free,
     /// A rate is tried.
     Trial { rate: Rate, loss: f64 },
-    /// It is held, and raised by the next step at `next`; `failed` last lost packets.
+    /// It is held, and raised by the next step at `next`; of more than `failed` packets were lost last.
     Held { rate: Rate, step: f64, next: Time, failed: Rate },
 }
 
@@ -134,11 +134,15 @@ impl Policer {
             return None;
         }
         for report in feedback.reports.iter().filter(|report| report.packet.at >= self.since) {
-            let waited = match report.fate {
-                Fate::Arrived { was_lost: true, .. } => continue,
-                Fate::Arrived { at, .. } => Some((at - report.packet.at - empty).max(Span::ZERO)),
-                Fate::Lost => None,
-            };
+            let waited = report.arrival().map(|at| (at - report.packet.at - empty).max(Span::ZERO));
+            if matches!(report.fate, Fate::Arrived { was_lost: true, .. }) {
+                let sent = report.packet.at;
+                let known = self.packets.iter_mut().find(|known| known.sent == sent && known.waited.is_none());
+                if let Some(known) = known {
+                    (known.waited, self.lost) = (waited, self.lost - 1);
+                }
+                continue;
+            }
             self.lost += usize::from(waited.is_none());
             self.packets.push_back(Known { sent: report.packet.at, size: report.packet.size, waited });
         }
@@ -182,8 +186,8 @@ impl Policer {
                 Some(("release", "losses go on at a lower rate: they are random"))
             }
             State::Held { rate, .. } if is_heavy => {
-                let lower = self.passed().map_or(rate, |passed| passed.min(rate)).scale(share);
-                self.change(now, State::Held { rate: lower, step: STEPS.0, next: now + every, failed: rate });
+                let failed = self.passed().map_or(rate, |passed| passed.min(rate));
+                self.change(now, State::Held { rate: failed.scale(share), step: STEPS.0, next: now + every, failed });
                 Some(("lower", "packets are lost again"))
             }
             State::Held { rate, step, next, failed } if now >= next && loss <= self.random.max(self.config.loss / 2.0) => {

@@ -34,7 +34,9 @@ impl Scheme {
     #[must_use]
     pub fn everywhere(self) -> Scheme {
         let ControllerConfig::Thalweg(controller) = self.controller else { return self };
+        let fec = |fec: fec::Config| fec::Config { takes_back: true, ..fec };
         Scheme {
+            repair: self.repair.map(|repair| repair::Config { fec: repair.fec.map(fec), ..repair }),
             controller: ControllerConfig::Thalweg(controller.everywhere()),
             padding_content: self.padding_content.or(Some(redundant::Config::of(redundant::Kind::Fec))),
             loss_detection: LossDetectionConfig { unreported_are_lost: false, ..self.loss_detection },

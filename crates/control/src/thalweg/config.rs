@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
-use super::{jitter, margin, policer, trains};
+use super::{jitter, margin, policer, steps, trains};
 
 /// Parameters of the controller; the defaults were found by hand and by `thalweg tune` over the tuning set
 /// (docs/thalweg.md).
@@ -41,6 +41,9 @@ pub struct Config {
     /// Short trains where frames are single packets; `None` for none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub trains: Option<trains::Config>,
+    /// How a step of the path's rate is told from its variation; `None` where averages alone count.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub steps: Option<steps::Config>,
     /// How much an empty path may delay by itself; `None` for [`JITTER`](super::JITTER) alone.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub jitter: Option<jitter::Config>,
@@ -69,6 +72,7 @@ impl Default for Config {
             holds_packets: false,
             margin: Some(margin::Config::default()),
             trains: None,
+            steps: None,
             jitter: None,
             policer: None,
             rebases: false,
@@ -84,6 +88,7 @@ impl Config {
         Config {
             margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
             trains: Some(trains::Config::default()),
+            steps: Some(steps::Config::default()),
             jitter: Some(jitter::Config::default()),
             policer: Some(policer::Config::default()),
             rebases: true,

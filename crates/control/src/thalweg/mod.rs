@@ -6,6 +6,7 @@
 //! * `round_trip.rs`: the round trip of the empty path.
 //! * `overflow.rs`: what the path's queue holds.
 //! * `trains.rs`: trains that measure the path where frames are single packets.
+//! * `steps.rs`: steps of the path's rate.
 //! * `raised.rs`: a path that has become longer.
 //! * `jitter.rs`: how much an empty path delays by itself.
 //! * `policer.rs`: paths that lose what exceeds a rate or a burst.
@@ -20,6 +21,7 @@ mod policer;
 mod raised;
 mod round_trip;
 mod service;
+mod steps;
 mod trains;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
@@ -40,6 +42,7 @@ pub use policer::Config as PolicerConfig;
 use policer::Policer;
 use round_trip::RoundTrip;
 use service::Service;
+pub use steps::Config as StepsConfig;
 pub use trains::Config as TrainsConfig;
 use trains::Trains;
 

@@ -7,6 +7,7 @@ use crate::packet::SentPacket;
 
 use super::JITTER;
 use super::raised::Raised;
+use super::steps::Steps;
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
@@ -22,6 +23,9 @@ const LONGEST_GAP: Span = Span::from_millis(2);
 pub(super) struct Service {
     quick: Average,
     slow: Average,
+    /// Both before the first packet.
+    fresh: (Average, Average),
+    steps: Option<Steps>,
     wire: Bytes,
     longest: Span,
     /// True if the last packet took longer than `longest`.
@@ -51,9 +55,12 @@ struct Arrival {
 impl Service {
     pub(super) fn new(config: &super::Config) -> Result<Service, ConfigError> {
         let average = |gain| Smoothing { gain, corrects_beginning: true, unit: Unit::Bytes(config.wire) }.build();
+        let (quick, slow) = (average(config.quick)?, average(config.slow)?);
         Ok(Service {
-            quick: average(config.quick)?,
-            slow: average(config.slow)?,
+            quick,
+            slow,
+            fresh: (quick, slow),
+            steps: config.steps.map(|steps| steps.check().map(Steps::new)).transpose()?,
             wire: config.wire,
             longest: config.longest_service,
             was_long: false,
@@ -152,6 +159,17 @@ impl Service {
                 self.pause = Some((at, served));
             }
             let served = if is_outage { longest } else { served };
+            if let Some(steps) = &mut self.steps {
+                let usual = self.slow.value().unwrap_or_default();
+                if let Some(row) = steps.on_served(served, packet.size, usual, self.wire) {
+                    (self.quick, self.slow) = self.fresh;
+                    for (served, size) in row {
+                        self.quick.add(*served, *size);
+                        self.slow.add(*served, *size);
+                    }
+                    return;
+                }
+            }
             let weight = if packet.probe.is_some() { self.weight } else { 1 };
             self.quick.add(served * weight, packet.size * weight as u64);
             self.slow.add(served * weight, packet.size * weight as u64);

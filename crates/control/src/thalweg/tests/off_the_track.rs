@@ -102,6 +102,30 @@ fn a_queue_that_stands_is_no_longer_way() {
     assert!(flow.decisions().iter().all(|(what, _)| *what != "rebase"));
 }
 
+#[test]
+fn ten_packets_served_alike_are_a_step_down_and_up_and_packets_served_in_turns_are_none() {
+    let stepping = Config { steps: Some(steps::Config::default()), ..steady() };
+    let rate = |flow: &Flow<Thalweg>| flow.limits().capacity.as_kbps_f64();
+    let (mut flow, mut other) = (Flow::new(Thalweg::new(stepping).unwrap()), Flow::new(Thalweg::new(steady()).unwrap()));
+    for flow in [&mut flow, &mut other] {
+        play(flow, 0..100, 3, 4);
+        play(flow, 100..106, 3, 10);
+    }
+    assert!((790.0..810.0).contains(&rate(&flow)), "{} kbps", rate(&flow));
+    assert!(rate(&other) > 900.0, "{} kbps", rate(&other));
+    for flow in [&mut flow, &mut other] {
+        play(flow, 106..112, 3, 4);
+    }
+    assert!((1900.0..2050.0).contains(&rate(&flow)), "{} kbps", rate(&flow));
+    assert!(rate(&other) < 1500.0, "{} kbps", rate(&other));
+    // Six and fourteen milliseconds in turn are ten in the mean.
+    for flow in [&mut flow, &mut other] {
+        play(flow, 112..200, 3, 4);
+        (200..230).for_each(|frame| play(flow, frame..frame + 1, 3, 6 + 8 * (frame % 2)));
+    }
+    assert!((rate(&flow) - rate(&other)).abs() < 30.0, "{} and {} kbps", rate(&flow), rate(&other));
+}
+
 /// Numbers in 0..n without a pattern.
 fn scattered(n: u64) -> impl Iterator<Item = u64> {
     let mut state = 1_u64;

@@ -14,6 +14,8 @@ pub struct Config {
     pub budget: Span,
     /// Packets that may be under way in addition at any rate, so that of two flows the slower gains on the faster.
     pub packets: f64,
+    /// Packets more that may be under way for each second beside a flow that fills the queue.
+    pub contended_packets: f64,
     /// The weight of a packet in the quick average of the path's service time.
     pub quick: f64,
     /// The weight of a packet in the slow one. The slower of the two rates counts.
@@ -60,6 +62,7 @@ impl Default for Config {
         Config {
             budget: Span::from_millis(60),
             packets: 4.0,
+            contended_packets: 1.0,
             quick: 0.03,
             slow: 0.018,
             longest_service: Span::from_millis(30),
@@ -117,6 +120,7 @@ impl Config {
             "more than 0 bytes, and no less on the wire than of payload, such as 1140B and 1230B",
         )?;
         check("thalweg.packets", self.packets).within(0.0..=100.0, "4")?;
+        check("thalweg.contended_packets", self.contended_packets).within(0.0..=100.0, "1")?;
         check("thalweg.first_packets", self.first_packets).within(1.., "10")?;
         check("thalweg.start", self.start).within(above(Rate::ZERO), "1Mbps")?;
         Ok(())

@@ -137,10 +137,10 @@ impl Thalweg {
         if let Some(drained) = self.round_trip.draining(self.carries(), wire) {
             return drained;
         }
-        // Beside a flow that fills the queue a share is got by what is queued: a packet more each second, as TCP in
-        // each round trip, until the queue overflows.
-        let contended =
-            wire.scale(self.round_trip.contended_for(self.now).as_secs_f64()).min(rate.over(MOST_CONTENDED));
+        // Beside a flow that fills the queue a share is got by what is queued: some packets more each second, as TCP one
+        // in each round trip, until the queue overflows.
+        let more = self.round_trip.contended_for(self.now).as_secs_f64() * self.config.contended_packets;
+        let contended = wire.scale(more).min(rate.over(MOST_CONTENDED));
         let queue = rate.over(self.budget()) + wire.scale(packets) + contended;
         self.carries() + self.overflow.limit().map_or(queue, |limit| queue.min(limit)).max(wire)
     }

@@ -51,6 +51,10 @@ const LEAST_LOSSES: usize = 3;
 const LEAST_PACKETS: usize = 12;
 /// Losses go on, and so are random, above this share of what they were.
 const ENDED: f64 = 0.4;
+/// Below this share, once more from there.
+const FEWER: f64 = 0.7;
+/// Rates tried in a row.
+const TRIALS: u8 = 3;
 /// The greatest step up; each is twice as large as the last, from the first.
 const STEPS: (f64, f64) = (0.05, 0.5);
 /// Above this share of the rate that last lost packets, a step waits for [`Config::retry`].
@@ -96,8 +100,8 @@ struct Known {
 enum State {
     /// No rate is held.
     Free,
-    /// A rate is tried.
-    Trial { rate: Rate, loss: f64 },
+    /// A rate is tried, at most for the [`TRIALS`]th time.
+    Trial { rate: Rate, loss: f64, trial: u8 },
     /// It is held, and raised by the next step at `next`; of more than `failed` packets were lost last.
     Held { rate: Rate, step: f64, next: Time, failed: Rate },
 }
@@ -162,11 +166,11 @@ impl Policer {
         match self.state {
             State::Free if is_heavy && self.mean_wait() < self.config.waits => {
                 let rate = self.passed()?.scale(share);
-                self.change(now, State::Trial { rate, loss });
+                self.change(now, State::Trial { rate, loss, trial: 1 });
                 Some(("try", "packets are lost that did not wait: is it the rate or the burst?"))
             }
             State::Free => None,
-            State::Trial { rate, loss: before } => {
+            State::Trial { rate, loss: before, trial } => {
                 if self.packets.len() < LEAST_PACKETS || newest - self.since < window / 2 {
                     return None;
                 }
@@ -176,9 +180,9 @@ impl Policer {
                     return Some(("hold", "losses ended at a rate and without bursts: a policer, or a queue of few packets"));
                 }
                 // What passes of far too much says little: once more from here.
-                let less = self.passed().map(|passed| passed.scale(share)).filter(|less| *less < rate.scale(NEAR - loss));
-                if let Some(rate) = less {
-                    self.change(now, State::Trial { rate, loss: before });
+                let passed = self.passed().filter(|_| trial < TRIALS && loss <= before * FEWER);
+                if let Some(passed) = passed {
+                    self.change(now, State::Trial { rate: passed.scale(share), loss: before, trial: trial + 1 });
                     return None;
                 }
                 self.random = loss.max(self.random);

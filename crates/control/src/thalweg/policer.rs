@@ -48,7 +48,9 @@ impl Default for Config {
 /// Losses from which a rate follows.
 const LEAST_LOSSES: usize = 3;
 /// Packets that judge a trial.
-const LEAST_PACKETS: usize = 12;
+const LEAST_PACKETS: usize = 20;
+/// The share of the window that a trial lasts at least.
+const FULL: f64 = 0.8;
 /// Losses go on, and so are random, above this share of what they were.
 const ENDED: f64 = 0.4;
 /// Below this share, once more from there.
@@ -101,7 +103,7 @@ enum State {
     /// No rate is held.
     Free,
     /// A rate is tried, at most for the [`TRIALS`]th time.
-    Trial { rate: Rate, loss: f64, trial: u8 },
+    Trial { rate: Rate, loss: f64, trial: u8, failed: Rate },
     /// It is held, and raised by the next step at `next`; of more than `failed` packets were lost last.
     Held { rate: Rate, step: f64, next: Time, failed: Rate },
 }
@@ -166,23 +168,23 @@ impl Policer {
         match self.state {
             State::Free if is_heavy && self.mean_wait() < self.config.waits => {
                 let rate = self.passed()?.scale(share);
-                self.change(now, State::Trial { rate, loss, trial: 1 });
+                self.change(now, State::Trial { rate, loss, trial: 1, failed: Rate::MAX });
                 Some(("try", "packets are lost that did not wait: is it the rate or the burst?"))
             }
             State::Free => None,
-            State::Trial { rate, loss: before, trial } => {
-                if self.packets.len() < LEAST_PACKETS || newest - self.since < window / 2 {
+            State::Trial { rate, loss: before, trial, failed } => {
+                if self.packets.len() < LEAST_PACKETS || newest - self.since < window.scale(FULL) {
                     return None;
                 }
                 if loss <= before * ENDED {
                     self.random = loss;
-                    self.change(now, State::Held { rate, step: STEPS.0, next: now + every, failed: Rate::MAX });
+                    self.change(now, State::Held { rate, step: STEPS.0, next: now + every, failed });
                     return Some(("hold", "losses ended at a rate and without bursts: a policer, or a queue of few packets"));
                 }
                 // What passes of far too much says little: once more from here.
                 let passed = self.passed().filter(|_| trial < TRIALS && loss <= before * FEWER);
                 if let Some(passed) = passed {
-                    self.change(now, State::Trial { rate: passed.scale(share), loss: before, trial: trial + 1 });
+                    self.change(now, State::Trial { rate: passed.scale(share), loss: before, trial: trial + 1, failed });
                     return None;
                 }
                 self.random = loss.max(self.random);
@@ -191,7 +193,7 @@ impl Policer {
             }
             State::Held { rate, .. } if is_heavy => {
                 let failed = self.passed().map_or(rate, |passed| passed.min(rate));
-                self.change(now, State::Held { rate: failed.scale(share), step: STEPS.0, next: now + every, failed });
+                self.change(now, State::Trial { rate: failed.scale(share), loss, trial: 1, failed });
                 Some(("lower", "packets are lost again"))
             }
             State::Held { rate, step, next, failed } if now >= next && loss <= self.random.max(self.config.loss / 2.0) => {

@@ -7,6 +7,7 @@
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
 use crate::estimate::Percentiles;
+use crate::packet::PacketId;
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,6 +31,9 @@ impl Default for Config {
 const FRAMES: usize = 64;
 /// No jitter is known from fewer.
 const LEAST_FRAMES: usize = 16;
+/// The weight of a packet in the share of those overtaken, and from which share on the path is known to reorder.
+const OVERTAKEN_GAIN: f64 = 1.0 / 128.0;
+const MANY: f64 = 0.05;
 /// The jitter for each unit of the median change.
 const OF_MEDIAN: f64 = 3.4;
 
@@ -42,6 +46,8 @@ impl Config {
             config: self,
             changes: Percentiles::new(self.window, FRAMES),
             last: None,
+            newest: None,
+            overtaken: 0.0,
             allowed: Span::ZERO,
         })
     }
@@ -54,6 +60,9 @@ pub(super) struct Jitter {
     changes: Percentiles,
     /// The delay of the last frame's first packet.
     last: Option<Span>,
+    newest: Option<PacketId>,
+    /// The share of packets that a later one overtook.
+    overtaken: f64,
     allowed: Span,
 }
 
@@ -63,14 +72,22 @@ impl Jitter {
         self.allowed
     }
 
+    /// Takes an arrival, in the order of arrivals.
+    pub(super) fn on_arrival(&mut self, id: PacketId) {
+        let is_overtaken = self.newest.is_some_and(|newest| id < newest);
+        self.newest = self.newest.max(Some(id));
+        self.overtaken += OVERTAKEN_GAIN * (f64::from(u8::from(is_overtaken)) - self.overtaken);
+    }
+
     /// Takes the delay of a frame's first packet; one packet takes the path `service`.
     pub(super) fn on_first(&mut self, at: Time, delay: Span, service: Span) {
         if let Some(last) = self.last.replace(delay) {
             self.changes.add(at, (delay - last).abs());
         }
         let median = self.changes.get(0.5).filter(|_| self.changes.len() >= LEAST_FRAMES).unwrap_or_default();
-        // A path that serves a packet in that time changes its delay by as much.
+        // A path that serves a packet in that time changes its delay by as much; but no queue lets packets overtake.
+        let served = if self.overtaken > MANY { Span::ZERO } else { service * 4 };
         let jitter = median.scale(OF_MEDIAN);
-        self.allowed = if jitter < self.config.least.max(service * 4) { Span::ZERO } else { jitter.min(self.config.most) };
+        self.allowed = if jitter < self.config.least.max(served) { Span::ZERO } else { jitter.min(self.config.most) };
     }
 }

@@ -155,6 +155,13 @@ impl Margin {
         self.pause = self.config.pauses.filter(|longest| length <= *longest).map(|_| (at, length));
     }
 
+    /// The path has become another: what frames met before says nothing of it.
+    pub(super) fn forget(&mut self) {
+        self.samples.clear();
+        self.candidates.iter_mut().for_each(|tally| *tally = Tally { budget: tally.budget, ..Tally::default() });
+        self.best = self.initial;
+    }
+
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
         let Some(place) = packet.place.filter(|place| packet.payload == Payload::Media && place.first) else { return };
         if self.under_way.len() == REMEMBERED {

@@ -55,6 +55,8 @@ const JITTER: Span = Span::from_millis(5);
 const PACING: f64 = 5.0;
 /// A train that raises the rate by this factor shows a faster path.
 const RISES: f64 = 1.01;
+/// What frames met says nothing of a path this many times as fast.
+const FAR_FASTER: f64 = 2.0;
 /// The least pacing rate, for the first packets, which must not wait for a measurement, and for shares: where the frames
 /// of two flows meet at the path, each is served as fast as its packets come. If that depended on what it was served, the
 /// lesser would lose ever more. So both send as fast, faster than an encoder's cap (12 Mbps).
@@ -142,7 +144,9 @@ impl Thalweg {
         let more = self.round_trip.contended_for(self.now).as_secs_f64() * self.config.contended_packets;
         let contended = wire.scale(more).min(rate.over(MOST_CONTENDED));
         let queue = rate.over(self.budget()) + wire.scale(packets) + contended;
-        self.carries() + self.overflow.limit().map_or(queue, |limit| queue.min(limit)).max(wire)
+        // At a rate that is held nothing queues on the path.
+        let limit = self.overflow.limit().filter(|_| self.held().is_none());
+        self.carries() + limit.map_or(queue, |limit| queue.min(limit)).max(wire)
     }
 
     /// Returns true if nothing arrives although packets are in flight.
@@ -192,17 +196,27 @@ impl Thalweg {
 
     /// Takes arrivals for what is known of the path's rate, and of its delay while it is empty.
     fn measure(&mut self, feedback: &Feedback<'_>, arrivals: &[(Time, SentPacket)]) {
-        let (before, behind, paused) = (self.capacity(), self.service.behind(), self.service.pause());
+        let before = self.capacity();
+        let (behind, paused, stepped) = (self.service.behind(), self.service.pause(), self.service.stepped());
         if let Some(jitter) = &mut self.jitter {
             let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
-            for (at, packet) in arrivals.iter().filter(|(_, packet)| packet.place.is_some_and(|place| place.first)) {
-                jitter.on_first(*at, *at - packet.at, service);
+            for (at, packet) in arrivals {
+                jitter.on_arrival(packet.id);
+                if packet.place.is_some_and(|place| place.first) {
+                    jitter.on_first(*at, *at - packet.at, service);
+                }
             }
         }
         let risen = self.service.on_arrivals(arrivals, self.jitter());
         if risen > Span::ZERO {
             self.round_trip.on_risen(feedback.now, risen);
             self.decide(feedback.now, "rebase", "the path is idle before frames, and none is as early as before", before);
+        }
+        if self.service.stepped() > stepped {
+            if self.capacity() > before.scale(FAR_FASTER) {
+                self.margin.iter_mut().for_each(Margin::forget);
+            }
+            self.decide(feedback.now, "step", "packets in a row were served alike, and not as on average", before);
         }
         let pause = self.service.pause().filter(|pause| Some(*pause) != paused);
         if let Some(((ended, length), margin)) = pause.zip(self.margin.as_mut()) {

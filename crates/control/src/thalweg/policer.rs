@@ -11,7 +11,6 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, between, check};
 
-use super::LEAST_PACING;
 use crate::feedback::{Cause, Fate, Feedback};
 
 /// The parameters.
@@ -53,12 +52,15 @@ const LEAST_PACKETS: usize = 20;
 const FULL: f64 = 0.8;
 /// Losses go on, and so are random, above this share of what they were.
 const ENDED: f64 = 0.4;
-/// Below this share, once more from there.
+/// Below this share of the losses, or if no more than this share of the rate passed, what passed is tried in turn.
 const FEWER: f64 = 0.7;
+const MUCH_LESS: f64 = 0.9;
 /// Rates tried in a row.
 const TRIALS: u8 = 3;
 /// The greatest step up; each is twice as large as the last, from the first.
-const STEPS: (f64, f64) = (0.05, 0.5);
+const STEPS: (f64, f64) = (0.05, 0.2);
+/// A rate of which less than this is used says nothing of a higher one.
+const USED: f64 = 0.65;
 /// Above this share of the rate that last lost packets, a step waits for [`Config::retry`].
 const NEAR: f64 = 0.98;
 /// Random losses become suspicious again at this many times as many.
@@ -182,8 +184,8 @@ impl Policer {
                     return Some(("hold", "losses ended at a rate and without bursts: a policer, or a queue of few packets"));
                 }
                 // What passes of far too much says little: once more from here.
-                let passed = self.passed().filter(|_| trial < TRIALS && loss <= before * FEWER);
-                if let Some(passed) = passed {
+                let less = |passed: &Rate| loss <= before * FEWER || *passed < rate.scale(MUCH_LESS);
+                if let Some(passed) = self.passed().filter(|_| trial < TRIALS).filter(less) {
                     self.change(now, State::Trial { rate: passed.scale(share), loss: before, trial: trial + 1, failed });
                     return None;
                 }
@@ -192,11 +194,11 @@ impl Policer {
                 Some(("release", "losses go on at a lower rate: they are random"))
             }
             State::Held { rate, .. } if is_heavy => {
-                let failed = self.passed().map_or(rate, |passed| passed.min(rate));
+                let failed = self.passed()?.min(rate);
                 self.change(now, State::Trial { rate: failed.scale(share), loss, trial: 1, failed });
                 Some(("lower", "packets are lost again"))
             }
-            State::Held { rate, step, next, failed } if now >= next && loss <= self.random.max(self.config.loss / 2.0) => {
+            State::Held { rate, step, next, failed } if now >= next && self.sent(newest) >= rate.scale(USED) => {
                 let near = failed.scale(NEAR);
                 // Up to what failed, then, after a while, beyond it.
                 let (raised, failed) = if rate < near {
@@ -208,10 +210,6 @@ impl Policer {
                 self.state = State::Held { rate: raised, step: step.min(STEPS.1), next: now + wait, failed };
                 None
             }
-            State::Held { rate, .. } if rate > LEAST_PACING => {
-                self.change(now, State::Free);
-                Some(("release", "packets pass as fast as they may leave"))
-            }
             State::Held { .. } => None,
         }
     }
@@ -222,6 +220,13 @@ impl Policer {
         self.since = now;
         self.packets.clear();
         self.lost = 0;
+    }
+
+    /// The rate at which packets left.
+    fn sent(&self, newest: Time) -> Rate {
+        let sent: Bytes = self.packets.iter().map(|packet| packet.size).sum();
+        let since = self.packets.front().map_or(Span::ZERO, |first| newest - first.sent);
+        if since < self.config.window / 3 { Rate::ZERO } else { sent.per(since) }
     }
 
     fn mean_wait(&self) -> Span {

@@ -26,6 +26,8 @@ pub(super) struct Service {
     /// Both before the first packet.
     fresh: (Average, Average),
     steps: Option<Steps>,
+    /// Steps so far.
+    stepped: u64,
     wire: Bytes,
     longest: Span,
     /// True if the last packet took longer than `longest`.
@@ -60,6 +62,7 @@ impl Service {
             quick,
             slow,
             fresh: (quick, slow),
+            stepped: 0,
             steps: config.steps.map(|steps| steps.check().map(Steps::new)).transpose()?,
             wire: config.wire,
             longest: config.longest_service,
@@ -69,7 +72,7 @@ impl Service {
             behind: 0,
             weight: config.trains.map_or(1, |trains| trains.weight as i64),
             jitter: Span::ZERO,
-            raised: config.rebases.then(|| Raised::new(average(config.quick))).transpose()?,
+            raised: config.rebases.then(|| Raised::new(quick)),
             min_delay: WindowedMin::default(),
         })
     }
@@ -88,6 +91,11 @@ impl Service {
     /// The last pause of the path: the packet that it ended with, and how long it was.
     pub(super) fn pause(&self) -> Option<(Time, Span)> {
         self.pause
+    }
+
+    /// Steps of the rate so far.
+    pub(super) fn stepped(&self) -> u64 {
+        self.stepped
     }
 
     /// Packets that arrived behind another of their train so far.
@@ -163,6 +171,7 @@ impl Service {
                 let usual = self.slow.value().unwrap_or_default();
                 if let Some(row) = steps.on_served(served, packet.size, usual, self.wire) {
                     (self.quick, self.slow) = self.fresh;
+                    self.stepped += 1;
                     for (served, size) in row {
                         self.quick.add(*served, *size);
                         self.slow.add(*served, *size);

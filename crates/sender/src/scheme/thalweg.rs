@@ -34,8 +34,15 @@ impl Scheme {
     #[must_use]
     pub fn everywhere(self) -> Scheme {
         let ControllerConfig::Thalweg(controller) = self.controller else { return self };
+        let frames = match self.frames {
+            FramesConfig::Budgeted(frames) => {
+                FramesConfig::Budgeted(budgeted::Config { shares_for: Some(Span::of_frame(30.0)), ..frames })
+            }
+            frames => frames,
+        };
         let fec = |fec: fec::Config| fec::Config { takes_back: true, ..fec };
         Scheme {
+            frames,
             repair: self.repair.map(|repair| repair::Config { fec: repair.fec.map(fec), ..repair }),
             controller: ControllerConfig::Thalweg(controller.everywhere()),
             padding_content: self.padding_content.or(Some(redundant::Config::of(redundant::Kind::Fec))),

@@ -21,7 +21,7 @@ pub struct Config {
     pub loss: f64,
     /// The time in which packets and their losses count.
     pub window: Span,
-    /// Losses are no queue's if packets wait less than this in the mean.
+    /// A loss is no queue's if the packet before it waited less than this.
     pub waits: Span,
     /// The share of what passed that is tried and held.
     pub share: f64,
@@ -60,7 +60,9 @@ const TRIALS: u8 = 3;
 /// The greatest step up; each is twice as large as the last, from the first.
 const STEPS: (f64, f64) = (0.05, 0.2);
 /// A rate of which less than this is used says nothing of a higher one.
-const USED: f64 = 0.65;
+const USED: f64 = 0.45;
+/// So little may always be tried: frames are single packets.
+const LITTLE: Rate = Rate::from_kbps(200);
 /// Above this share of the rate that last lost packets, a step waits for [`Config::retry`].
 const NEAR: f64 = 0.98;
 /// Random losses become suspicious again at this many times as many.
@@ -84,6 +86,7 @@ impl Config {
             config: self,
             packets: VecDeque::new(),
             lost: 0,
+            waited: Span::ZERO,
             since: Time::ZERO,
             state: State::Free,
             random: 0.0,
@@ -120,6 +123,8 @@ pub(super) struct Policer {
     /// Those sent since `since`, in order of what became known.
     packets: VecDeque<Known>,
     lost: usize,
+    /// How long the last packet that arrived waited.
+    waited: Span,
     /// Since when packets were sent as they are now.
     since: Time,
     state: State,
@@ -151,6 +156,12 @@ impl Policer {
                 }
                 continue;
             }
+            // Behind packets that waited it was a full queue that lost it.
+            if let Some(waited) = waited {
+                self.waited = waited;
+            } else if self.waited >= self.config.waits {
+                continue;
+            }
             self.lost += usize::from(waited.is_none());
             self.packets.push_back(Known { sent: report.packet.at, size: report.packet.size, waited });
         }
@@ -168,7 +179,7 @@ impl Policer {
         let loss = self.lost as f64 / self.packets.len() as f64;
         let is_heavy = self.lost >= LEAST_LOSSES && loss > (self.random * FAR_MORE).max(self.config.loss);
         match self.state {
-            State::Free if is_heavy && self.mean_wait() < self.config.waits => {
+            State::Free if is_heavy => {
                 let rate = self.passed()?.scale(share);
                 self.change(now, State::Trial { rate, loss, trial: 1, failed: Rate::MAX });
                 Some(("try", "packets are lost that did not wait: is it the rate or the burst?"))
@@ -198,7 +209,7 @@ impl Policer {
                 self.change(now, State::Trial { rate: failed.scale(share), loss, trial: 1, failed });
                 Some(("lower", "packets are lost again"))
             }
-            State::Held { rate, step, next, failed } if now >= next && self.sent(newest) >= rate.scale(USED) => {
+            State::Held { rate, step, next, failed } if now >= next && self.sent(newest).max(LITTLE) >= rate.scale(USED) => {
                 let near = failed.scale(NEAR);
                 // Up to what failed, then, after a while, beyond it.
                 let (raised, failed) = if rate < near {
@@ -227,11 +238,6 @@ impl Policer {
         let sent: Bytes = self.packets.iter().map(|packet| packet.size).sum();
         let since = self.packets.front().map_or(Span::ZERO, |first| newest - first.sent);
         if since < self.config.window / 3 { Rate::ZERO } else { sent.per(since) }
-    }
-
-    fn mean_wait(&self) -> Span {
-        let waits = || self.packets.iter().filter_map(|packet| packet.waited);
-        crate::feedback::mean(waits()).unwrap_or_default()
     }
 
     /// The rate at which packets passed between the first loss and the last.

@@ -36,6 +36,8 @@ const OVERTAKEN_GAIN: f64 = 1.0 / 128.0;
 const MANY: f64 = 0.05;
 /// The jitter for each unit of the median change.
 const OF_MEDIAN: f64 = 3.4;
+/// How much of it is allowed for: the changes of a queue of our own are among those counted.
+const ALLOWED: f64 = 0.7;
 
 impl Config {
     pub(super) fn build(self) -> Result<Jitter, ConfigError> {
@@ -88,6 +90,7 @@ impl Jitter {
         // A path that serves a packet in that time changes its delay by as much; but no queue lets packets overtake.
         let served = if self.overtaken > MANY { Span::ZERO } else { service * 4 };
         let jitter = median.scale(OF_MEDIAN);
-        self.allowed = if jitter < self.config.least.max(served) { Span::ZERO } else { jitter.min(self.config.most) };
+        let is_less = jitter < self.config.least.max(served);
+        self.allowed = if is_less { Span::ZERO } else { jitter.scale(ALLOWED).min(self.config.most) };
     }
 }

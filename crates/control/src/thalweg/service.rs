@@ -151,7 +151,9 @@ impl Service {
         } else if gap <= LONGEST_GAP {
             // It met an empty path. The min delay has the packet's own service in it, so that it seems to need none: it
             // shows that the path is as fast as packets leave, and no more.
-            gap + (at - due).max(Span::ZERO)
+            // Where jitter may explain it, half of the time since the packet before is taken for the path's.
+            let served = gap + (at - due).max(Span::ZERO);
+            if self.jitter > Span::ZERO { served.max((at - newest.at) / 2) } else { served }
         } else {
             // Nor does the first of a frame show that, but that the path did not serve it at once.
             at - due - JITTER
@@ -167,7 +169,8 @@ impl Service {
                 self.pause = Some((at, served));
             }
             let served = if is_outage { longest } else { served };
-            if let Some(steps) = &mut self.steps {
+            // What lies within the jitter is no measurement that could be alike.
+            if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO) {
                 let usual = self.slow.value().unwrap_or_default();
                 if let Some(row) = steps.on_served(served, packet.size, usual, self.wire) {
                     (self.quick, self.slow) = self.fresh;

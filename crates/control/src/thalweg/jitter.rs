@@ -36,6 +36,9 @@ const OVERTAKEN_GAIN: f64 = 1.0 / 128.0;
 const MANY: f64 = 0.05;
 /// The jitter for each unit of the median change.
 const OF_MEDIAN: f64 = 3.4;
+/// The least median change as a share of the spread of delays, from their tenth to their ninetieth percentile: what varies
+/// from frame to frame changes by 0.37 of it, a queue that comes and goes by far less. The second while jitter is known.
+const OF_SPREAD: (f64, f64) = (0.25, 0.15);
 /// How much of it is allowed for: the changes of a queue of our own are among those counted.
 const ALLOWED: f64 = 0.7;
 
@@ -47,6 +50,7 @@ impl Config {
         Ok(Jitter {
             config: self,
             changes: Percentiles::new(self.window, FRAMES),
+            delays: Percentiles::new(self.window, FRAMES),
             last: None,
             newest: None,
             overtaken: 0.0,
@@ -60,6 +64,7 @@ impl Config {
 pub(super) struct Jitter {
     config: Config,
     changes: Percentiles,
+    delays: Percentiles,
     /// The delay of the last frame's first packet.
     last: Option<Span>,
     newest: Option<PacketId>,
@@ -86,7 +91,14 @@ impl Jitter {
         if let Some(last) = self.last.replace(delay) {
             self.changes.add(at, (delay - last).abs());
         }
+        self.delays.add(at, delay);
         let median = self.changes.get(0.5).filter(|_| self.changes.len() >= LEAST_FRAMES).unwrap_or_default();
+        let spread = self.delays.get(0.9).zip(self.delays.get(0.1)).map_or(Span::ZERO, |(high, low)| high - low);
+        let share = if self.allowed > Span::ZERO { OF_SPREAD.1 } else { OF_SPREAD.0 };
+        if median < spread.scale(share) {
+            self.allowed = Span::ZERO;
+            return;
+        }
         // A path that serves a packet in that time changes its delay by as much; but no queue lets packets overtake.
         let served = if self.overtaken > MANY { Span::ZERO } else { service * 4 };
         let jitter = median.scale(OF_MEDIAN);

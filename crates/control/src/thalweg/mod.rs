@@ -210,7 +210,12 @@ impl Thalweg {
         let risen = self.service.on_arrivals(arrivals, self.jitter());
         if risen > Span::ZERO {
             self.round_trip.on_risen(feedback.now, risen);
-            self.decide(feedback.now, "rebase", "the path is idle before frames, and none is as early as before", before);
+            self.decide(
+                feedback.now,
+                "rebase",
+                "the path is idle before frames, and none is as early as before",
+                before,
+            );
         }
         if self.service.stepped() > stepped {
             if self.capacity() > before.scale(FAR_FASTER) {
@@ -287,7 +292,12 @@ impl Controller for Thalweg {
             margin.on_sent(packet);
         }
         if self.trains.as_mut().is_some_and(|trains| trains.on_sent(packet)) {
-            self.decide(packet.at, "train", "frames are single packets, which cannot show a faster path", self.capacity());
+            self.decide(
+                packet.at,
+                "train",
+                "frames are single packets, which cannot show a faster path",
+                self.capacity(),
+            );
         }
     }
 

@@ -192,12 +192,18 @@ impl Policer {
                 if loss <= before * ENDED {
                     self.random = loss;
                     self.change(now, State::Held { rate, step: STEPS.0, next: now + every, failed });
-                    return Some(("hold", "losses ended at a rate and without bursts: a policer, or a queue of few packets"));
+                    return Some((
+                        "hold",
+                        "losses ended at a rate and without bursts: a policer, or a queue of few packets",
+                    ));
                 }
                 // What passes of far too much says little: once more from here.
                 let less = |passed: &Rate| loss <= before * FEWER || *passed < rate.scale(MUCH_LESS);
                 if let Some(passed) = self.passed().filter(|_| trial < TRIALS).filter(less) {
-                    self.change(now, State::Trial { rate: passed.scale(share), loss: before, trial: trial + 1, failed });
+                    self.change(
+                        now,
+                        State::Trial { rate: passed.scale(share), loss: before, trial: trial + 1, failed },
+                    );
                     return None;
                 }
                 self.random = loss.max(self.random);
@@ -209,7 +215,9 @@ impl Policer {
                 self.change(now, State::Trial { rate: failed.scale(share), loss, trial: 1, failed });
                 Some(("lower", "packets are lost again"))
             }
-            State::Held { rate, step, next, failed } if now >= next && self.sent(newest).max(LITTLE) >= rate.scale(USED) => {
+            State::Held { rate, step, next, failed }
+                if now >= next && self.sent(newest).max(LITTLE) >= rate.scale(USED) =>
+            {
                 let near = failed.scale(NEAR);
                 // Up to what failed, then, after a while, beyond it.
                 let (raised, failed) = if rate < near {

@@ -53,7 +53,8 @@ impl Raised {
             self.late = None;
             return None;
         };
-        let since = self.late.unwrap_or(Late { since: at, frames: 0, between: Span::ZERO, served: Span::ZERO, least: delay });
+        let since =
+            self.late.unwrap_or(Late { since: at, frames: 0, between: Span::ZERO, served: Span::ZERO, least: delay });
         let now = Late {
             since: since.since,
             frames: since.frames + 1,

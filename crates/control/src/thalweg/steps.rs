@@ -53,7 +53,13 @@ impl Steps {
 
     /// Takes a packet; returns the row if it was served alike, but not as `usual` says, the mean of a packet of `wire`
     /// bytes.
-    pub(super) fn on_served(&mut self, served: Span, size: Bytes, usual: Span, wire: Bytes) -> Option<&VecDeque<(Span, Bytes)>> {
+    pub(super) fn on_served(
+        &mut self,
+        served: Span,
+        size: Bytes,
+        usual: Span,
+        wire: Bytes,
+    ) -> Option<&VecDeque<(Span, Bytes)>> {
         let Config { packets, within, changed } = self.config;
         self.row.push_back((served, size));
         if self.row.len() > packets {

@@ -114,7 +114,11 @@ fn jitter_and_regular_pauses_are_no_queue() {
     ] {
         let (ours, gcc) = (summary(&scenario, "thalweg", true), summary(&scenario, "gcc", false));
         let (ssim, other) = (ours.screen_ssim_db.unwrap(), gcc.screen_ssim_db.unwrap());
-        println!("{name}: {ssim:.1} dB, {:.1} Mbps ({other:.1}, {:.1})", ours.video_bitrate_bps / 1e6, gcc.video_bitrate_bps / 1e6);
+        println!(
+            "{name}: {ssim:.1} dB, {:.1} Mbps ({other:.1}, {:.1})",
+            ours.video_bitrate_bps / 1e6,
+            gcc.video_bitrate_bps / 1e6
+        );
         assert!(ssim >= other - 0.1 && ssim < 25.0, "{name}: {ssim} dB, gcc {other}");
     }
 }

@@ -106,7 +106,8 @@ fn a_queue_that_stands_is_no_longer_way() {
 fn ten_packets_served_alike_are_a_step_down_and_up_and_packets_served_in_turns_are_none() {
     let stepping = Config { steps: Some(steps::Config::default()), ..steady() };
     let rate = |flow: &Flow<Thalweg>| flow.limits().capacity.as_kbps_f64();
-    let (mut flow, mut other) = (Flow::new(Thalweg::new(stepping).unwrap()), Flow::new(Thalweg::new(steady()).unwrap()));
+    let (mut flow, mut other) =
+        (Flow::new(Thalweg::new(stepping).unwrap()), Flow::new(Thalweg::new(steady()).unwrap()));
     for flow in [&mut flow, &mut other] {
         play(flow, 0..100, 3, 4);
         play(flow, 100..106, 3, 10);

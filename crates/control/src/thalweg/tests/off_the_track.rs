@@ -33,7 +33,13 @@ fn single(flow: &mut Flow<Thalweg>, frames: core::ops::Range<u64>, service: u64)
 /// Two hundred kilobits a second, and then a path of 2 Mbps, with frames of a single packet: the rate after ten seconds.
 fn after_a_dip(config: Config) -> (f64, u64) {
     let mut flow = Flow::new(Thalweg::new(config).unwrap());
-    play(&mut flow, 0..100, 2, 40);
+    // One packet each 40 ms behind a queue, but for the first.
+    for frame in 0..200 {
+        let at = MS(40 * frame);
+        let id = flow.send(at, 1000, |sent| sent.place = Some(whole(frame, at))).0;
+        let arrival = at + Span::from_millis(if frame == 0 { 25 } else { 75 });
+        flow.report(arrival + Span::from_millis(25), &[(id, arrival)]);
+    }
     let low = flow.limits().capacity.as_kbps_f64();
     assert!((150.0..250.0).contains(&low), "{low} kbps");
     let trains = single(&mut flow, 200..450, 4);

@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
-use super::margin;
+use super::{jitter, margin, policer, steps, trains};
 
 /// Parameters of the controller; the defaults were found by hand and by `thalweg tune` over the tuning set
 /// (docs/thalweg.md).
@@ -14,6 +14,8 @@ pub struct Config {
     pub budget: Span,
     /// Packets that may be under way in addition at any rate, so that of two flows the slower gains on the faster.
     pub packets: f64,
+    /// Packets more that may be under way for each second beside a flow that fills the queue.
+    pub contended_packets: f64,
     /// The weight of a packet in the quick average of the path's service time.
     pub quick: f64,
     /// The weight of a packet in the slow one. The slower of the two rates counts.
@@ -38,6 +40,21 @@ pub struct Config {
     /// How the budget adapts to the path; `None` for a budget that does not.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub margin: Option<margin::Config>,
+    /// Short trains where frames are single packets; `None` for none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub trains: Option<trains::Config>,
+    /// How a step of the path's rate is told from its variation; `None` where averages alone count.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub steps: Option<steps::Config>,
+    /// How much an empty path may delay by itself; `None` for [`JITTER`](super::JITTER) alone.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub jitter: Option<jitter::Config>,
+    /// The answer to losses of packets that did not wait; `None` where they are all taken for random.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub policer: Option<policer::Config>,
+    /// Gives up the least delay when the path has become longer, instead of waiting until it is forgotten.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
+    pub rebases: bool,
 }
 
 impl Default for Config {
@@ -45,6 +62,7 @@ impl Default for Config {
         Config {
             budget: Span::from_millis(60),
             packets: 4.0,
+            contended_packets: 1.0,
             quick: 0.03,
             slow: 0.018,
             longest_service: Span::from_millis(30),
@@ -56,11 +74,31 @@ impl Default for Config {
             forget_after: Span::from_secs(1),
             holds_packets: false,
             margin: Some(margin::Config::default()),
+            trains: None,
+            steps: None,
+            jitter: None,
+            policer: None,
+            rebases: false,
         }
     }
 }
 
 impl Config {
+    /// The same with every part for paths off the beaten track.
+    #[must_use]
+    pub fn everywhere(self) -> Config {
+        let pauses = Some(Span::from_millis(200));
+        Config {
+            margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
+            trains: Some(trains::Config::default()),
+            steps: Some(steps::Config::default()),
+            jitter: Some(jitter::Config::default()),
+            policer: Some(policer::Config::default()),
+            rebases: true,
+            ..self
+        }
+    }
+
     /// Checks that every parameter is in range.
     ///
     /// # Errors
@@ -82,6 +120,7 @@ impl Config {
             "more than 0 bytes, and no less on the wire than of payload, such as 1140B and 1230B",
         )?;
         check("thalweg.packets", self.packets).within(0.0..=100.0, "4")?;
+        check("thalweg.contended_packets", self.contended_packets).within(0.0..=100.0, "1")?;
         check("thalweg.first_packets", self.first_packets).within(1.., "10")?;
         check("thalweg.start", self.start).within(above(Rate::ZERO), "1Mbps")?;
         Ok(())

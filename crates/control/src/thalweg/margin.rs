@@ -31,6 +31,10 @@ pub struct Config {
     pub max: Span,
     /// How long the path must have served again after a fade until hindsight may raise the budget above the initial.
     pub cautious: Span,
+    /// A pause of the path no longer than this delays frames whatever the budget is, and calls for no caution; `None`
+    /// where each pause counts as a queue.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub pauses: Option<Span>,
 }
 
 impl Default for Config {
@@ -43,6 +47,7 @@ impl Default for Config {
             min: Span::from_millis(20),
             max: Span::from_millis(160),
             cautious: Span::from_millis(500),
+            pauses: None,
         }
     }
 }
@@ -58,6 +63,7 @@ impl Config {
         check("margin and budget", format_args!("min {}, budget {initial}, max {}", self.min, self.max))
             .is(self.min > Span::ZERO && self.min <= initial && initial <= self.max, "0 < min <= budget <= max")?;
         check("margin.cautious", self.cautious).within(Span::ZERO.., "500ms")?;
+        check("margin.pauses", self.pauses.unwrap_or_default()).within(Span::ZERO.., "200ms, or absent")?;
         let step = (self.max - self.min) / (CANDIDATES as i64 - 1);
         let candidates =
             (0..CANDIDATES).map(|index| Tally { budget: self.min + step * index as i64, ..Tally::default() });
@@ -67,6 +73,7 @@ impl Config {
             best: initial,
             cautious_until: Time::ZERO,
             newest_arrival: None,
+            pause: None,
             under_way: VecDeque::new(),
             samples: VecDeque::new(),
             candidates: candidates.collect(),
@@ -123,6 +130,8 @@ pub(super) struct Margin {
     best: Span,
     cautious_until: Time,
     newest_arrival: Option<Time>,
+    /// The last pause of the path: when it ended, and how long it was.
+    pause: Option<(Time, Span)>,
     under_way: VecDeque<UnderWay>,
     samples: VecDeque<Sample>,
     candidates: Vec<Tally>,
@@ -134,9 +143,23 @@ impl Margin {
         if now < self.cautious_until { self.best.min(self.initial) } else { self.best }
     }
 
-    /// Something arrives again after a fade: be cautious for a while.
+    /// Something arrives again after a fade: be cautious for a while, unless it was a short pause.
     pub(super) fn on_fade(&mut self, now: Time) {
-        self.cautious_until = now + self.config.cautious;
+        if self.pause.is_none() {
+            self.cautious_until = now + self.config.cautious;
+        }
+    }
+
+    /// The path served a packet at `at` only after a pause of `length`.
+    pub(super) fn on_pause(&mut self, at: Time, length: Span) {
+        self.pause = self.config.pauses.filter(|longest| length <= *longest).map(|_| (at, length));
+    }
+
+    /// The path has become another: what frames met before says nothing of it.
+    pub(super) fn forget(&mut self) {
+        self.samples.clear();
+        self.candidates.iter_mut().for_each(|tally| *tally = Tally { budget: tally.budget, ..Tally::default() });
+        self.best = self.initial;
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
@@ -183,7 +206,10 @@ impl Margin {
         let frame = self.under_way[index];
         self.under_way.drain(..index);
         let Some(ahead) = frame.ahead else { return };
-        let waited = (at - frame.began - empty).max(Span::ZERO);
+        let due = frame.began + empty;
+        let paused = self.pause.filter(|(ended, _)| due < *ended && *ended <= at);
+        let paused = paused.map_or(Span::ZERO, |(ended, length)| length.min(ended - due));
+        let waited = (at - due - paused).max(Span::ZERO);
         // What is under way waits in proportion to what it is: a path that serves at half of the rate doubles it.
         let slope = (round_trip + waited).as_secs_f64() / (round_trip + frame.budget).as_secs_f64();
         if self.samples.is_empty() {

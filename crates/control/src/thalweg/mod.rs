@@ -5,14 +5,24 @@
 //! * `margin`: the budget.
 //! * `round_trip.rs`: the round trip of the empty path.
 //! * `overflow.rs`: what the path's queue holds.
+//! * `trains.rs`: trains that measure the path where frames are single packets.
+//! * `steps.rs`: steps of the path's rate.
+//! * `raised.rs`: a path that has become longer.
+//! * `jitter.rs`: how much an empty path delays by itself.
+//! * `policer.rs`: paths that lose what exceeds a rate or a burst.
 //! * here: what is under way, and silence. Nothing arrives during a fade, so nothing may be added; the frame policy
 //!   sends single packets that find out when the path serves again.
 
 mod config;
+mod jitter;
 mod margin;
 mod overflow;
+mod policer;
+mod raised;
 mod round_trip;
 mod service;
+mod steps;
+mod trains;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
@@ -23,11 +33,18 @@ use crate::feedback::outstanding::Outstanding;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::{MSS, SentPacket};
 pub use config::Config;
+pub use jitter::Config as JitterConfig;
+use jitter::Jitter;
 pub use margin::Config as MarginConfig;
 use margin::Margin;
 use overflow::Overflow;
+pub use policer::Config as PolicerConfig;
+use policer::Policer;
 use round_trip::RoundTrip;
 use service::Service;
+pub use steps::Config as StepsConfig;
+pub use trains::Config as TrainsConfig;
+use trains::Trains;
 
 /// The most that is added beside a flow that fills the queue: what the path carries in this time.
 const MOST_CONTENDED: Span = Span::from_millis(300);
@@ -36,6 +53,10 @@ const JITTER: Span = Span::from_millis(5);
 /// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
 /// sender (specs/salsify.md 3).
 const PACING: f64 = 5.0;
+/// A train that raises the rate by this factor shows a faster path.
+const RISES: f64 = 1.01;
+/// What frames met says nothing of a path this many times as fast.
+const FAR_FASTER: f64 = 2.0;
 /// The least pacing rate, for the first packets, which must not wait for a measurement, and for shares: where the frames
 /// of two flows meet at the path, each is served as fast as its packets come. If that depended on what it was served, the
 /// lesser would lose ever more. So both send as fast, faster than an encoder's cap (12 Mbps).
@@ -47,6 +68,9 @@ pub struct Thalweg {
     config: Config,
     service: Service,
     margin: Option<Margin>,
+    trains: Option<Trains>,
+    jitter: Option<Jitter>,
+    policer: Option<Policer>,
     outstanding: Outstanding,
     round_trip: RoundTrip,
     overflow: Overflow,
@@ -65,6 +89,9 @@ impl Thalweg {
         Ok(Thalweg {
             service: Service::new(&config)?,
             margin: config.margin.map(|margin| margin.build(config.budget)).transpose()?,
+            trains: config.trains.map(trains::Config::build).transpose()?,
+            jitter: config.jitter.map(jitter::Config::build).transpose()?,
+            policer: config.policer.map(policer::Config::build).transpose()?,
             outstanding: Outstanding::new(config.forget_after),
             round_trip: RoundTrip::default(),
             overflow: Overflow::default(),
@@ -80,27 +107,46 @@ impl Thalweg {
     }
 
     fn capacity(&self) -> Rate {
-        self.service.rate().unwrap_or(self.config.start).max(Rate::from_kbps(1))
+        let served = self.service.rate().unwrap_or(self.config.start).max(Rate::from_kbps(1));
+        self.held().map_or(served, |held| served.min(held))
+    }
+
+    /// The rate to which all packets keep because the path loses what exceeds it.
+    fn held(&self) -> Option<Rate> {
+        self.policer.as_ref().and_then(Policer::rate)
+    }
+
+    /// The delay above the least that an empty path may have.
+    fn jitter(&self) -> Span {
+        self.jitter.as_ref().map_or(Span::ZERO, Jitter::get)
+    }
+
+    /// The longest round trip of an empty path.
+    fn round_trip(&self) -> Span {
+        self.round_trip.get() + self.jitter()
     }
 
     /// Wire bytes that the path carries in a round trip.
     fn carries(&self) -> Bytes {
-        self.capacity().over(self.round_trip.get())
+        self.capacity().over(self.round_trip())
     }
 
     /// Wire bytes that may be under way.
     fn may_be_under_way(&self) -> Bytes {
         let Config { wire, first_packets, packets, .. } = self.config;
-        let Some(rate) = self.service.rate() else { return wire * first_packets };
+        let Some(served) = self.service.rate() else { return wire * first_packets };
+        let rate = self.held().map_or(served, |held| served.min(held));
         if let Some(drained) = self.round_trip.draining(self.carries(), wire) {
             return drained;
         }
-        // Beside a flow that fills the queue a share is got by what is queued: a packet more each second, as TCP in
-        // each round trip, until the queue overflows.
-        let contended =
-            wire.scale(self.round_trip.contended_for(self.now).as_secs_f64()).min(rate.over(MOST_CONTENDED));
+        // Beside a flow that fills the queue a share is got by what is queued: some packets more each second, as TCP one
+        // in each round trip, until the queue overflows.
+        let more = self.round_trip.contended_for(self.now).as_secs_f64() * self.config.contended_packets;
+        let contended = wire.scale(more).min(rate.over(MOST_CONTENDED));
         let queue = rate.over(self.budget()) + wire.scale(packets) + contended;
-        self.carries() + self.overflow.limit().map_or(queue, |limit| queue.min(limit)).max(wire)
+        // At a rate that is held nothing queues on the path.
+        let limit = self.overflow.limit().filter(|_| self.held().is_none());
+        self.carries() + limit.map_or(queue, |limit| queue.min(limit)).max(wire)
     }
 
     /// Returns true if nothing arrives although packets are in flight.
@@ -121,12 +167,12 @@ impl Thalweg {
     /// Takes feedback for what is known of the path's queue: whether it is ours, and what it holds.
     fn observe_queue(&mut self, feedback: &Feedback<'_>, before: Rate) {
         let Config { wire, .. } = self.config;
-        let (carries, round_trip) = (self.carries(), self.round_trip.get());
+        let (carries, round_trip) = (self.carries(), self.round_trip());
         let drained = self.round_trip.draining(carries, wire);
         let was_contended = self.is_contended();
         let limit = self.overflow.limit();
         let has_drained = drained.is_some_and(|drained| self.outstanding.bytes() <= drained);
-        self.round_trip.on_feedback(feedback, has_drained, self.capacity().time_for(wire));
+        self.round_trip.on_feedback(feedback, has_drained, self.capacity().time_for(wire), self.jitter());
         let contended = if was_contended { wire } else { Bytes::ZERO };
         self.overflow.on_feedback(feedback, carries, round_trip, contended);
         let drains = drained.is_none() && self.round_trip.draining(carries, wire).is_some();
@@ -148,6 +194,50 @@ impl Thalweg {
         self.round_trip.contended_for(self.now) > Span::ZERO
     }
 
+    /// Takes arrivals for what is known of the path's rate, and of its delay while it is empty.
+    fn measure(&mut self, feedback: &Feedback<'_>, arrivals: &[(Time, SentPacket)]) {
+        let before = self.capacity();
+        let (behind, paused, stepped) = (self.service.behind(), self.service.pause(), self.service.stepped());
+        if let Some(jitter) = &mut self.jitter {
+            let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
+            for (at, packet) in arrivals {
+                jitter.on_arrival(packet.id);
+                if packet.place.is_some_and(|place| place.first) {
+                    jitter.on_first(*at, *at - packet.at, service);
+                }
+            }
+        }
+        let risen = self.service.on_arrivals(arrivals, self.jitter());
+        if risen > Span::ZERO {
+            self.round_trip.on_risen(feedback.now, risen);
+            self.decide(
+                feedback.now,
+                "rebase",
+                "the path is idle before frames, and none is as early as before",
+                before,
+            );
+        }
+        if self.service.stepped() > stepped {
+            if self.capacity() > before.scale(FAR_FASTER) {
+                self.margin.iter_mut().for_each(Margin::forget);
+            }
+            self.decide(feedback.now, "step", "packets in a row were served alike, and not as on average", before);
+        }
+        let pause = self.service.pause().filter(|pause| Some(*pause) != paused);
+        if let Some(((ended, length), margin)) = pause.zip(self.margin.as_mut()) {
+            margin.on_pause(ended, length);
+        }
+        if let Some(trains) = self.trains.as_mut().filter(|_| self.service.behind() > behind) {
+            let of_frame = arrivals.iter().all(|(_, packet)| packet.probe.is_none());
+            trains.on_measured(feedback.now, of_frame, self.service.rate() > Some(before.scale(RISES)));
+        }
+        let empty = self.service.min_delay().unwrap_or_default();
+        let change = self.policer.as_mut().and_then(|policer| policer.on_feedback(feedback, empty));
+        if let Some((what, why)) = change {
+            self.decide(feedback.now, what, why, before);
+        }
+    }
+
     fn decide(&mut self, at: Time, what: &'static str, why: &'static str, from: Rate) {
         self.decisions.push(Decision { at, what, why, from, to: self.capacity() });
     }
@@ -158,18 +248,19 @@ impl Controller for Thalweg {
         self.now = feedback.now;
         let was_silent = self.is_silent();
         // The mean wait for a report is half of the time between reports.
-        let round_trip = self.round_trip.get();
+        let round_trip = self.round_trip();
         self.silence.set_wait(round_trip + self.round_trip.held() + self.config.silence, 0);
         let arrivals = feedback.in_order_of_arrival();
         if !arrivals.is_empty() {
             self.silence.on_feedback(feedback);
         }
         let before = self.capacity();
-        self.service.on_arrivals(&arrivals);
+        self.measure(feedback, &arrivals);
         self.outstanding.on_feedback(feedback);
         self.observe_queue(feedback, before);
+        let jitter = self.jitter();
         if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
-            margin.on_arrivals(feedback.now, &arrivals, empty, round_trip);
+            margin.on_arrivals(feedback.now, &arrivals, empty + jitter, round_trip);
         }
         if was_silent && !self.is_silent() {
             if let Some(margin) = &mut self.margin {
@@ -183,11 +274,13 @@ impl Controller for Thalweg {
         let capacity = self.capacity();
         // Or each frame by itself: none waits for a window.
         let media = if self.config.holds_packets { MediaLimit::None } else { MediaLimit::Frame(self.free()) };
+        let pacing = self.held().unwrap_or_else(|| capacity.scale(PACING).max(LEAST_PACING));
         SendLimits {
             capacity,
+            probe: self.trains.as_ref().and_then(Trains::probe),
             window: self.config.holds_packets.then(|| self.may_be_under_way().max(MSS)),
             media,
-            ..SendLimits::of_rate(capacity.scale(PACING).max(LEAST_PACING))
+            ..SendLimits::of_rate(pacing)
         }
     }
 
@@ -197,6 +290,14 @@ impl Controller for Thalweg {
         self.outstanding.on_sent(packet);
         if let Some(margin) = &mut self.margin {
             margin.on_sent(packet);
+        }
+        if self.trains.as_mut().is_some_and(|trains| trains.on_sent(packet)) {
+            self.decide(
+                packet.at,
+                "train",
+                "frames are single packets, which cannot show a faster path",
+                self.capacity(),
+            );
         }
     }
 
@@ -221,6 +322,12 @@ impl Controller for Thalweg {
         see("allowed kB", self.may_be_under_way().as_f64() / 1000.0);
         if let Some(limit) = self.overflow.limit() {
             see("queue limit kB", limit.as_f64() / 1000.0);
+        }
+        if let Some(held) = self.held() {
+            see("held Mbps", held.as_mbps_f64());
+        }
+        if self.jitter.is_some() {
+            see("jitter ms", self.jitter().as_millis_f64());
         }
         see("contended s", self.round_trip.contended_for(self.now).as_secs_f64());
         see("budget ms", self.budget().as_millis_f64());

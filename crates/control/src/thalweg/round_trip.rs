@@ -68,9 +68,18 @@ impl RoundTrip {
         self.contended.map_or(Span::ZERO, |since| now - since)
     }
 
-    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, and a packet
-    /// takes the path `service`.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, service: Span) {
+    /// The path has become longer by so much.
+    pub(super) fn on_risen(&mut self, now: Time, by: Span) {
+        if let Some(min) = self.min.get() {
+            self.min.clear();
+            self.min.add(now, min + by, MEMORY);
+        }
+        (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
+    }
+
+    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, a packet takes
+    /// the path `service`, and an empty one delays by up to `jitter` more than the least.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, service: Span, jitter: Span) {
         let now = feedback.now;
         if let Some(held) = feedback.mean_held() {
             self.held = self.held + (held - self.held) / HOLD_GAIN;
@@ -82,7 +91,7 @@ impl RoundTrip {
         let looked = *self.empty_at.get_or_insert(now);
         // Few packets of our own may wait for each other.
         let own = if self.drain.is_some_and(|drain| drain.to_few) { service * FEW as i64 } else { Span::ZERO };
-        if self.min.get().is_some_and(|min| least <= min + JITTER + own) {
+        if self.min.get().is_some_and(|min| least <= min + JITTER + jitter + own) {
             (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
             return;
         }

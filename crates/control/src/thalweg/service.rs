@@ -6,6 +6,8 @@ use crate::estimate::{Average, Smoothing, Unit, WindowedMin};
 use crate::packet::SentPacket;
 
 use super::JITTER;
+use super::raised::Raised;
+use super::steps::Steps;
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
@@ -21,12 +23,27 @@ const LONGEST_GAP: Span = Span::from_millis(2);
 pub(super) struct Service {
     quick: Average,
     slow: Average,
+    /// Both before the first packet.
+    fresh: (Average, Average),
+    steps: Option<Steps>,
+    /// Steps so far.
+    stepped: u64,
     wire: Bytes,
     longest: Span,
     /// True if the last packet took longer than `longest`.
     was_long: bool,
     /// The newest packet that arrived.
     newest: Option<Arrival>,
+    /// When the last outage ended, and how long it was.
+    pause: Option<(Time, Span)>,
+    /// Packets that arrived behind another of their train.
+    behind: u64,
+    /// What a packet of a short train stands for.
+    weight: i64,
+    /// The delay that an empty path's jitter may add.
+    jitter: Span,
+    /// Whether the path stands idle before frames although none is as early as the least.
+    raised: Option<Raised>,
     /// Arrival minus sending time, by two clocks.
     min_delay: WindowedMin<Span>,
 }
@@ -40,13 +57,22 @@ struct Arrival {
 impl Service {
     pub(super) fn new(config: &super::Config) -> Result<Service, ConfigError> {
         let average = |gain| Smoothing { gain, corrects_beginning: true, unit: Unit::Bytes(config.wire) }.build();
+        let (quick, slow) = (average(config.quick)?, average(config.slow)?);
         Ok(Service {
-            quick: average(config.quick)?,
-            slow: average(config.slow)?,
+            quick,
+            slow,
+            fresh: (quick, slow),
+            stepped: 0,
+            steps: config.steps.map(|steps| steps.check().map(Steps::new)).transpose()?,
             wire: config.wire,
             longest: config.longest_service,
             was_long: false,
             newest: None,
+            pause: None,
+            behind: 0,
+            weight: config.trains.map_or(1, |trains| trains.weight as i64),
+            jitter: Span::ZERO,
+            raised: config.rebases.then(|| Raised::new(quick)),
             min_delay: WindowedMin::default(),
         })
     }
@@ -62,11 +88,50 @@ impl Service {
         self.min_delay.get()
     }
 
-    /// Takes arrivals, in their order.
-    pub(super) fn on_arrivals(&mut self, arrivals: &[(Time, SentPacket)]) {
+    /// The last pause of the path: the packet that it ended with, and how long it was.
+    pub(super) fn pause(&self) -> Option<(Time, Span)> {
+        self.pause
+    }
+
+    /// Steps of the rate so far.
+    pub(super) fn stepped(&self) -> u64 {
+        self.stepped
+    }
+
+    /// Packets that arrived behind another of their train so far.
+    pub(super) fn behind(&self) -> u64 {
+        self.behind
+    }
+
+    /// Takes arrivals, in their order; an empty path delays packets by up to `jitter` more than the least.
+    /// Returns by how much the least delay has risen.
+    pub(super) fn on_arrivals(&mut self, arrivals: &[(Time, SentPacket)], jitter: Span) -> Span {
+        self.jitter = jitter;
+        let mut risen = Span::ZERO;
         for (at, packet) in arrivals {
+            risen += self.follow(packet, *at);
             self.on_arrival(packet, *at);
         }
+        risen
+    }
+
+    /// Replaces the least delay if it holds no longer, and returns by how much.
+    fn follow(&mut self, packet: &SentPacket, at: Time) -> Span {
+        let newest = self.newest.filter(|newest| newest.packet.id < packet.id);
+        let Some(((raised, newest), least)) = self.raised.as_mut().zip(newest).zip(self.min_delay.get()) else {
+            return Span::ZERO;
+        };
+        let (delay, gap) = (at - packet.at, at - newest.at);
+        if packet.at - newest.packet.at <= LONGEST_GAP {
+            raised.on_behind(gap, packet.size);
+            return Span::ZERO;
+        }
+        let late = delay > least + JITTER + self.jitter;
+        let share = packet.size.as_f64() / self.wire.as_f64();
+        let Some(now) = raised.on_first(at, delay, gap, late, share) else { return Span::ZERO };
+        self.min_delay.clear();
+        self.min_delay.add(at, now, MIN_DELAY_MEMORY);
+        now - least
     }
 
     /// Records an arrival; of reordered packets only the newer ones count.
@@ -77,7 +142,7 @@ impl Service {
             return;
         };
         self.newest = Some(Arrival { packet: *packet, at });
-        let due = packet.at + self.min_delay.get().unwrap_or_default();
+        let due = packet.at + self.min_delay.get().unwrap_or_default() + self.jitter;
         // The mean for a packet of this size.
         let usual = self.rate().map_or(Span::ZERO, |rate| rate.time_for(packet.size));
         let gap = packet.at - newest.packet.at;
@@ -86,20 +151,40 @@ impl Service {
         } else if gap <= LONGEST_GAP {
             // It met an empty path. The min delay has the packet's own service in it, so that it seems to need none: it
             // shows that the path is as fast as packets leave, and no more.
-            gap + (at - due)
+            // Where jitter may explain it, half of the time since the packet before is taken for the path's.
+            let served = gap + (at - due).max(Span::ZERO);
+            if self.jitter > Span::ZERO { served.max((at - newest.at) / 2) } else { served }
         } else {
             // Nor does the first of a frame show that, but that the path did not serve it at once.
             at - due - JITTER
         };
+        self.behind += u64::from(gap <= LONGEST_GAP);
         if newest.at >= due || gap <= LONGEST_GAP || served > usual {
             // An outage is over when it is over: after it packets are served as before. Where the next one takes as
             // long, the path is slow.
             let longest = self.longest.max(usual * 2);
             let is_outage = served > longest && !self.was_long;
             self.was_long = served > longest;
+            if is_outage {
+                self.pause = Some((at, served));
+            }
             let served = if is_outage { longest } else { served };
-            self.quick.add(served, packet.size);
-            self.slow.add(served, packet.size);
+            // What lies within the jitter is no measurement that could be alike.
+            if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO) {
+                let usual = self.slow.value().unwrap_or_default();
+                if let Some(row) = steps.on_served(served, packet.size, usual, self.wire) {
+                    (self.quick, self.slow) = self.fresh;
+                    self.stepped += 1;
+                    for (served, size) in row {
+                        self.quick.add(*served, *size);
+                        self.slow.add(*served, *size);
+                    }
+                    return;
+                }
+            }
+            let weight = if packet.probe.is_some() { self.weight } else { 1 };
+            self.quick.add(served * weight, packet.size * weight as u64);
+            self.slow.add(served * weight, packet.size * weight as u64);
         }
     }
 }

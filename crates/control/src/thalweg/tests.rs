@@ -289,3 +289,5 @@ fn losses_of_a_long_queue_limit_it_and_losses_at_random_do_not() {
     assert_eq!(limit_after(|index| index % 7 == 0), None);
     assert_eq!(limit_after(|_| false), None);
 }
+
+mod off_the_track;

@@ -12,6 +12,7 @@ mod l4s;
 mod links;
 mod loss;
 mod low_rates;
+mod off_the_track;
 mod own_sender;
 mod padding;
 mod rebera;

@@ -11,6 +11,7 @@ use crate::frames::rate_targeted::{self, Reserve, TargetBase};
 use crate::frames::recovery::{self, long_term};
 use crate::frames::{Share, budgeted, resolution, safeguards};
 use crate::pacing;
+use crate::padding::redundant;
 use crate::repair::{self, fec};
 
 fn controller(packets: &PacketSizes) -> ControllerConfig {
@@ -24,6 +25,31 @@ fn repair(max_per_packet: f64) -> repair::Config {
     let amount = fec::Amount::Residual(0.02);
     let fec = fec::Config { amount, reach: Span::ZERO, max_per_packet, ..fec::Config::default() };
     repair::Config { fec: Some(fec), ..repair::Config::default() }
+}
+
+impl Scheme {
+    /// The same of these schemes with every part for paths off the beaten track (docs/thalweg.md): others are as they were.
+    ///
+    /// What a lost report said nothing of is not lost then, and trains carry what can stand for a lost packet.
+    #[must_use]
+    pub fn everywhere(self) -> Scheme {
+        let ControllerConfig::Thalweg(controller) = self.controller else { return self };
+        let frames = match self.frames {
+            FramesConfig::Budgeted(frames) => {
+                FramesConfig::Budgeted(budgeted::Config { shares_for: Some(Span::of_frame(30.0)), ..frames })
+            }
+            frames => frames,
+        };
+        let fec = |fec: fec::Config| fec::Config { takes_back: true, ..fec };
+        Scheme {
+            frames,
+            repair: self.repair.map(|repair| repair::Config { fec: repair.fec.map(fec), ..repair }),
+            controller: ControllerConfig::Thalweg(controller.everywhere()),
+            padding_content: self.padding_content.or(Some(redundant::Config::of(redundant::Kind::Fec))),
+            loss_detection: LossDetectionConfig { unreported_are_lost: false, ..self.loss_detection },
+            ..self
+        }
+    }
 }
 
 /// Frames chosen late from shares of the budget, for our receiver.

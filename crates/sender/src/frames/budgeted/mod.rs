@@ -31,6 +31,10 @@ pub struct Config {
     /// The candidates, as shares of what is free, largest first. One is enough: a second of half the size was sent in one
     /// picture of a hundred, changed no figure, and doubles the encoder's work.
     pub shares: Vec<f64>,
+    /// The interval of pictures that the shares are for: pictures farther apart take as much more as so many of them would
+    /// have taken one after the other. `None` for the same share at any interval.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub shares_for: Option<Span>,
     /// No candidate takes more than the path carries in this many intervals of the camera: frames of like sizes arrive
     /// evenly, and a large one delays those behind it.
     pub intervals: f64,
@@ -60,6 +64,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             shares: vec![0.2],
+            shares_for: None,
             intervals: 1.2,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
@@ -97,6 +102,8 @@ impl Config {
         check("budgeted.least", self.least).within(above(Bytes::ZERO), "600B")?;
         check("budgeted.max_rate", self.max_rate.unwrap_or(Rate::MAX))
             .within(above(Rate::ZERO), "12Mbps, or absent")?;
+        check("budgeted.shares_for", self.shares_for.unwrap_or(Span::MAX))
+            .within(above(Span::ZERO), "33.3ms, or absent")?;
         check("budgeted.cores", self.cores).within(above(0), "2")?;
         for (name, value) in [
             ("budgeted.forced_within", self.forced_within),
@@ -224,9 +231,11 @@ impl FramePolicy for Budgeted {
         let first = self.config.shares[0];
         // A new size begins with a keyframe: everything that is free for the first candidate.
         let whole = self.ladder.as_ref().is_some_and(Ladder::changes);
+        let frames = self.config.shares_for.map_or(1.0, |interval| view.interval.ratio(interval).max(1.0));
+        let of_all = |share: f64| if frames > 1.0 { 1.0 - libm::pow(1.0 - share.min(1.0), frames) } else { share };
         let sized = |share: &f64| {
             let most = if whole { Bytes::MAX } else { most.scale(share / first) };
-            self.free.scale(if whole { share / first } else { *share }).min(most).max(least)
+            self.free.scale(if whole { share / first } else { of_all(*share) }).min(most).max(least)
         };
         let mut sizes: Vec<Bytes> =
             if is_silent { vec![least] } else { self.config.shares.iter().map(sized).collect() };

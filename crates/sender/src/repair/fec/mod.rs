@@ -55,6 +55,10 @@ pub struct Config {
     /// The FEC packet's own RTP header extensions, in addition to those it protects: transport-wide-cc-01 in the
     /// one-byte form.
     pub extensions: Bytes,
+    /// A packet that arrives after it was declared lost counts as lost no longer: the path reorders. For
+    /// [`Amount::Residual`].
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub takes_back: bool,
 }
 
 /// Temporal layers that can be protected unequally: as many as RFC 7741 numbers.
@@ -88,6 +92,7 @@ impl Default for Config {
             keyframe_weight: 1.0,
             layer_weights: [1.0; LAYERS],
             extensions: Bytes::new(8),
+            takes_back: false,
         }
     }
 }
@@ -216,7 +221,7 @@ impl Fec {
 
     /// Takes feedback on sent packets.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.loss.on_feedback(feedback);
+        self.loss.on_feedback(feedback, self.config.takes_back);
     }
 
     /// Media packet `sequence` of wire size `size` left; sequences come without gaps. `granted` is what the budget

@@ -28,14 +28,16 @@ pub(super) fn protects(number: usize, packet: usize, count: usize) -> bool {
 pub(super) struct Loss(f64);
 
 impl Loss {
-    /// Takes feedback on sent packets. Packets given up after a long feedback timeout do not count.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+    /// Takes feedback on sent packets. Packets given up after a long feedback timeout do not count; one that was late
+    /// counts as lost, or not if `takes_back`.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, takes_back: bool) {
         if feedback.cause == Cause::FeedbackTimeout {
             return;
         }
         for report in feedback.reports {
             match report.fate {
                 // It was counted when it was declared lost.
+                Fate::Arrived { was_lost: true, .. } if takes_back => self.0 = (self.0 - GAIN).max(0.0),
                 Fate::Arrived { was_lost: true, .. } => {}
                 fate => self.0 += GAIN * (f64::from(u8::from(fate == Fate::Lost)) - self.0),
             }

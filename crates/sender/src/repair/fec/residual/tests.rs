@@ -61,7 +61,7 @@ fn the_loss_is_that_of_the_last_few_hundred_packets_and_a_late_packet_counts_onc
     let fed = |loss: &mut Loss, fate: Fate, times: u64, cause: Cause| {
         for id in 0..times {
             let packet = SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1000));
-            loss.on_feedback(&Feedback::new(Time::ZERO, cause, &[Report::new(packet, fate)]));
+            loss.on_feedback(&Feedback::new(Time::ZERO, cause, &[Report::new(packet, fate)]), false);
         }
     };
     let came = |was_lost| Fate::Arrived { at: Time::ZERO, ecn: Ecn::NotCapable, was_lost };
@@ -76,4 +76,21 @@ fn the_loss_is_that_of_the_last_few_hundred_packets_and_a_late_packet_counts_onc
     assert!((loss.0 - 0.05).abs() < 0.005, "{loss:?}");
     fed(&mut loss, came(false), 1000, Cause::Report);
     assert!(loss.0 < 0.002, "{loss:?}");
+}
+
+#[test]
+fn a_late_packet_does_not_count_where_it_is_taken_back() {
+    let lost = |takes_back: bool| {
+        let mut loss = Loss::default();
+        for id in 0..1000 {
+            let packet = SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1000));
+            for fate in [Fate::Lost, Fate::late(Time::ZERO), Fate::arrived(Time::ZERO), Fate::arrived(Time::ZERO)] {
+                let fed = Feedback::new(Time::ZERO, Cause::Report, &[Report::new(packet, fate)]);
+                loss.on_feedback(&fed, takes_back);
+            }
+        }
+        loss.0
+    };
+    assert!((0.3..0.36).contains(&lost(false)), "{}", lost(false));
+    assert!(lost(true) < 0.01, "{}", lost(true));
 }

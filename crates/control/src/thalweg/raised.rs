@@ -1,0 +1,69 @@
+//! A least delay that holds no longer: the path has become longer.
+//!
+//! Behind a queue that stands, packets arrive one behind the other at the rate of the path, those of a frame as its first
+//! one behind the frame before. Where a frame's first packet comes much later after the last one than packets of a frame
+//! follow each other, the path stood idle before it. If that goes on for a while and yet no frame is as early as the least,
+//! the least is of another path.
+
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::estimate::Average;
+
+/// For this long no frame was as early as the least.
+const AFTER: Span = Span::from_millis(1000);
+/// In that time at least this many frames came.
+const FRAMES: u32 = 8;
+/// Frames follow one another this many times as slowly as packets of frames do.
+const TIMES: f64 = 2.5;
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub(super) struct Raised {
+    /// The time between packets of a frame, as they arrive.
+    within: Average,
+    late: Option<Late>,
+}
+
+/// Frames that came later than the least delay.
+#[derive(Debug, Clone, Copy)]
+struct Late {
+    since: Time,
+    frames: u32,
+    /// Between each first packet and the packet before it.
+    between: Span,
+    /// The same if the path had served all of that time.
+    served: Span,
+    least: Span,
+}
+
+impl Raised {
+    pub(super) fn new(within: Average) -> Raised {
+        Raised { within, late: None }
+    }
+
+    /// A packet arrived `gap` behind another of its frame.
+    pub(super) fn on_behind(&mut self, gap: Span, size: Bytes) {
+        self.within.add(gap, size);
+    }
+
+    /// A frame's first packet arrived `gap` after the packet before it, `late` or not; returns the least delay now if it
+    /// has risen. `usual` is the size of which `within` gives the time.
+    pub(super) fn on_first(&mut self, at: Time, delay: Span, gap: Span, late: bool, share: f64) -> Option<Span> {
+        let Some(within) = self.within.value().filter(|_| late) else {
+            self.late = None;
+            return None;
+        };
+        let since =
+            self.late.unwrap_or(Late { since: at, frames: 0, between: Span::ZERO, served: Span::ZERO, least: delay });
+        let now = Late {
+            since: since.since,
+            frames: since.frames + 1,
+            between: since.between + gap,
+            served: since.served + within.scale(share),
+            least: since.least.min(delay),
+        };
+        let is_over = at - now.since >= AFTER && now.frames >= FRAMES;
+        self.late = (!is_over).then_some(now);
+        (is_over && now.between > now.served.scale(TIMES)).then_some(now.least)
+    }
+}

@@ -1,0 +1,124 @@
+//! Paths off the beaten track, on which `thalweg` with all of its parts finds the rate again, and loses little
+//! (docs/thalweg.md). Each is played without these parts too, so that a test shows what they are for.
+
+use thalweg_lab::metrics::Summary;
+use thalweg_lab::scenario::Video;
+use thalweg_lab::{Outcome, Scenario};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig};
+use thalweg_sender::FeedbackStyle;
+use thalweg_units::{Bytes, Rate, Size, Span};
+
+use crate::scenarios::support::named;
+
+fn rate(rates: &str) -> HopConfig {
+    HopConfig::Rate { rate: rates.parse().unwrap(), queue: QueueConfig::Infinite }
+}
+
+fn behind(bytes: u64) -> HopConfig {
+    let queue = QueueConfig::DropTail(Limits::bytes(Bytes::new(bytes)));
+    HopConfig::Rate { rate: "2Mbps".parse().unwrap(), queue }
+}
+
+fn delay(delays: &str, jitter: Jitter) -> HopConfig {
+    HopConfig::Delay { delay: delays.parse().unwrap(), jitter, reorders: false }
+}
+
+fn scenario(hops: Vec<HopConfig>, seconds: i64) -> Scenario {
+    let forward = PathConfig { hops };
+    Scenario { duration: Span::from_secs(seconds), forward, ..Scenario::over("unused") }
+}
+
+/// Over a path of these rates, 25 ms each way.
+fn over(rates: &str, seconds: i64) -> Scenario {
+    scenario(vec![rate(rates), delay("25ms", Jitter::None)], seconds)
+}
+
+fn played(scenario: &Scenario, scheme: &str, everywhere: bool) -> Outcome {
+    let scheme = named(scheme);
+    scenario.play(&if everywhere { scheme.everywhere() } else { scheme }).unwrap().outcome
+}
+
+/// Mean rate of the video with its headers in Mbps, from this second on.
+fn from(scenario: &Scenario, everywhere: bool, second: f64) -> f64 {
+    let series = played(scenario, "thalweg", everywhere).series;
+    let bins = &series.video_mbps[(second / series.bin_s) as usize..];
+    bins.iter().sum::<f64>() / bins.len() as f64
+}
+
+fn summary(scenario: &Scenario, scheme: &str, everywhere: bool) -> Summary {
+    played(scenario, scheme, everywhere).summary
+}
+
+#[test]
+fn ten_seconds_after_a_dip_the_link_is_used_again_with_every_kind_of_report() {
+    let dip_60 = Scenario { video: Video::scene(Size::HD, 60), ..over("5Mbps@10s/400kbps@10s/5Mbps", 45) };
+    let step = scenario(vec![rate("2Mbps"), delay("20ms@10s/100ms", Jitter::None)], 35);
+    let far = scenario(vec![rate("2Mbps"), delay("20ms@10s/400ms", Jitter::None)], 35);
+    for (name, link, scenario, from_second) in [
+        ("low, then high", 5.0, over("200kbps@20s/5Mbps", 45), 30.0),
+        ("lower, then high", 5.0, over("100kbps@20s/5Mbps", 45), 30.0),
+        ("a short dip", 2.0, over("2Mbps@10s/100kbps@3s/2Mbps", 38), 23.0),
+        ("a longer dip", 2.0, over("2Mbps@10s/200kbps@10s/2Mbps", 45), 30.0),
+        ("a dip at sixty pictures a second", 5.0, dip_60, 30.0),
+        ("a longer way", 2.0, step, 20.0),
+        ("a far longer way", 2.0, far, 20.0),
+    ] {
+        for feedback in [None, Some(FeedbackStyle::Twcc), Some(FeedbackStyle::Ccfb)] {
+            let scenario = Scenario { feedback, ..scenario.clone() };
+            let used = from(&scenario, true, from_second) / link;
+            println!("{name}, {feedback:?}: {used:.2}");
+            assert!((0.75..1.0).contains(&used), "{name}, {feedback:?}: {used}");
+        }
+    }
+    let without = from(&over("200kbps@20s/5Mbps", 45), false, 30.0);
+    assert!(without < 1.0, "{without} Mbps without trains");
+}
+
+#[test]
+fn over_a_policer_or_a_queue_of_few_packets_little_is_lost_and_the_picture_is_no_worse_than_that_of_gcc() {
+    let policer = |bucket| {
+        let policer = HopConfig::Policer { rate: Rate::from_kbps(2000), bucket: Bytes::new(bucket) };
+        scenario(vec![policer, delay("25ms", Jitter::None)], 20)
+    };
+    let tiny = |bytes| scenario(vec![behind(bytes), delay("25ms", Jitter::None)], 20);
+    for (name, scenario) in [1500, 6000, 15_000, 30_000, 100_000]
+        .map(|bucket| (format!("a bucket of {bucket}"), policer(bucket)))
+        .into_iter()
+        .chain([1500, 3000, 4500].map(|bytes| (format!("a queue of {bytes}"), tiny(bytes))))
+    {
+        let (ours, gcc) = (summary(&scenario, "thalweg", true), summary(&scenario, "gcc", false));
+        let (ssim, other) = (ours.screen_ssim_db.unwrap(), gcc.screen_ssim_db.unwrap());
+        let lost = ours.packet_loss_ratio;
+        println!("{name}: {ssim:.1} dB ({other:.1}), {:.1} % lost, {:.0} fps", lost * 100.0, ours.frame_rate_fps);
+        assert!(ssim >= other && ssim < 25.0, "{name}: {ssim} dB, gcc {other}");
+        assert!((0.0..=0.1).contains(&lost), "{name}: {lost}");
+        assert!((25.0..=30.5).contains(&ours.frame_rate_fps), "{name}: {} fps", ours.frame_rate_fps);
+    }
+    let without = summary(&policer(15_000), "thalweg", false);
+    assert!(without.packet_loss_ratio > 0.5, "{} lost without recognition", without.packet_loss_ratio);
+}
+
+#[test]
+fn jitter_and_regular_pauses_are_no_queue() {
+    let jittery = |max| {
+        let jitter = Jitter::Uniform { max: Span::from_millis(max) };
+        scenario(vec![rate("10Mbps"), delay("25ms", jitter)], 30)
+    };
+    for (name, scenario) in [
+        ("5 ms", jittery(5)),
+        ("20 ms", jittery(20)),
+        ("50 ms", jittery(50)),
+        ("100 ms", jittery(100)),
+        ("pauses", over("12Mbps@850ms/0bps@150ms", 30)),
+    ] {
+        let (ours, gcc) = (summary(&scenario, "thalweg", true), summary(&scenario, "gcc", false));
+        let (ssim, other) = (ours.screen_ssim_db.unwrap(), gcc.screen_ssim_db.unwrap());
+        println!(
+            "{name}: {ssim:.1} dB, {:.1} Mbps ({other:.1}, {:.1})",
+            ours.video_bitrate_bps / 1e6,
+            gcc.video_bitrate_bps / 1e6
+        );
+        assert!(ssim >= other - 0.1 && ssim < 25.0, "{name}: {ssim} dB, gcc {other}");
+    }
+}

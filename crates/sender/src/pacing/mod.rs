@@ -1,5 +1,7 @@
 //! When a packet may leave.
 
+pub mod bucket;
+
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// The pacer's rate, and how strictly packets keep to it.
@@ -16,6 +18,9 @@ pub struct Config {
     pub drain_within: Option<Span>,
     /// Max pacing rate, if set (specs/vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
     pub limit: Option<Rate>,
+    /// Tokens with which a part of each frame leaves at once, whatever the pacing rate; `None` for none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub bucket: Option<bucket::Config>,
 }
 
 /// Where the pacing rate comes from.
@@ -32,7 +37,7 @@ pub enum PacingRate {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { rate: PacingRate::Controller, burst: Span::ZERO, drain_within: None, limit: None }
+        Config { rate: PacingRate::Controller, burst: Span::ZERO, drain_within: None, limit: None, bucket: None }
     }
 }
 

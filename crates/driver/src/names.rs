@@ -70,7 +70,7 @@ mod tests {
             assert!(playable.contains(&name), "{name}");
         }
         for name in
-            ["rrtcc", "fbra", "rebera", "salsify", "vidaptive", "cnadu", "thalweg", "camel", "copa+dummy", "ace-n"]
+            ["rrtcc", "fbra", "rebera", "salsify", "vidaptive", "cnadu", "thalweg", "camel", "copa+dummy", "ace-n", "belabox"]
         {
             let refused = check(&scheme(name).unwrap()).unwrap_err().to_string();
             assert!(refused.contains(&alloc::format!("'{name}' needs")) && refused.contains("nada"), "{refused}");

@@ -122,9 +122,9 @@ impl ControllerConfig {
             | ControllerConfig::Nada(_)
             | ControllerConfig::Sqp(_)
             | ControllerConfig::Pudica(_)
-            | ControllerConfig::Tfrc(_)
-            | ControllerConfig::Belabox(_)
-            | ControllerConfig::Openpilot(_) => None,
+            | ControllerConfig::Tfrc(_) => None,
+            ControllerConfig::Belabox(_) => Some("it counts what waits in its sender"),
+            ControllerConfig::Openpilot(_) => Some("it switches an encoder between three rates"),
             ControllerConfig::Rrtcc(_) | ControllerConfig::Cnadu(_) => {
                 Some("its receiver's half measures when whole frames arrive")
             }

@@ -193,7 +193,7 @@ fn at_once(scheme: &Scheme) -> usize {
         outputs.iter().filter(|output| matches!(output, Output::Transmit(_))).count()
     };
     show(0, Time::ZERO, 20_000);
-    show(1, Time::from_secs(1), 5_000)
+    show(1, Time::from_millis(1000), 5_000)
 }
 
 #[test]

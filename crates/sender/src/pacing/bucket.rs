@@ -115,7 +115,7 @@ pub struct Bucket {
     /// The bucket in frames, and in bytes as of the last frame.
     frames: f64,
     size: f64,
-    /// What the last frame has left; below zero by part of a packet when it is used up.
+    /// Tokens that the last frame has left; below zero by part of a packet when it is used up.
     tokens: f64,
     /// The bytes that the bucket had reached by its last free growth.
     reached: f64,

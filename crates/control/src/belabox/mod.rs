@@ -2,9 +2,6 @@
 //!
 //! Every 20 ms it compares what is under way and the round trip with thresholds learned from their own past, and raises
 //! or cuts the encoder's rate.
-//!
-//! * `signals`: the two signals and their thresholds;
-//! * this module: the rule.
 
 mod config;
 mod signals;

@@ -22,6 +22,7 @@ mod feedback;
 mod packet;
 
 pub mod bbr;
+pub mod belabox;
 pub mod camel;
 pub mod cnadu;
 pub mod copa;
@@ -29,6 +30,7 @@ pub mod fbra;
 pub mod fixed;
 pub mod gcc;
 pub mod nada;
+pub mod openpilot;
 pub mod pudica;
 pub mod rebera;
 mod reporting;

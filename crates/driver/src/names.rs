@@ -9,11 +9,12 @@ use thalweg_units::ConfigError;
 /// Why a scheme is more than a controller that sees packets leave and arrive; `None` if it is not.
 fn needs(scheme: &Scheme) -> Option<&'static str> {
     let padding = scheme.padding.is_some().then_some("it keeps the path full with padding");
+    let bucket = scheme.pacing.bucket.is_some().then_some("its pacer lets a part of each frame leave at once");
     let frames = match &scheme.frames {
         FramesConfig::EveryFrame | FramesConfig::RateTargeted(_) => None,
         _ => Some("it chooses frames"),
     };
-    scheme.controller.needs_its_sender().or(padding).or(frames)
+    scheme.controller.needs_its_sender().or(padding).or(bucket).or(frames)
 }
 
 /// RoCC, which is part of other schemes only: as Copa is alone.
@@ -68,7 +69,9 @@ mod tests {
         for name in ["gcc", "gcc:2023", "nada", "scream", "sqp", "bbr", "copa", "pudica", "tfrc", "rocc"] {
             assert!(playable.contains(&name), "{name}");
         }
-        for name in ["rrtcc", "fbra", "rebera", "salsify", "vidaptive", "cnadu", "thalweg", "camel", "copa+dummy"] {
+        for name in
+            ["rrtcc", "fbra", "rebera", "salsify", "vidaptive", "cnadu", "thalweg", "camel", "copa+dummy", "ace-n", "belabox"]
+        {
             let refused = check(&scheme(name).unwrap()).unwrap_err().to_string();
             assert!(refused.contains(&alloc::format!("'{name}' needs")) && refused.contains("nada"), "{refused}");
         }

@@ -1,8 +1,8 @@
 //! All controllers, for the tests that run on each of them: add a new controller with one line.
 
 use thalweg_control::{
-    Controller, End, bbr, camel, cnadu, copa, ecn, fbra, fixed, gcc, nada, pudica, rebera, rocc, rrtcc, salsify,
-    scream, scream_libwebrtc, sqp, tfrc, thalweg,
+    Controller, End, bbr, belabox, camel, cnadu, copa, ecn, fbra, fixed, gcc, nada, openpilot, pudica, rebera, rocc,
+    rrtcc, salsify, scream, scream_libwebrtc, sqp, tfrc, thalweg,
 };
 use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
@@ -30,8 +30,9 @@ pub enum Feed {
     /// As `Frames`, but not in the torture test: the RTCP schemes of FBRA's paper start at 128 kbps and grow by a few
     /// per cent per report, so most of its paths take them minutes. Their bars are in `trajectories/rtcp.rs`.
     Course,
-    /// Only in the operations model: a variant of another controller, or one that plans groups of frames, which the
-    /// torture test does not have (Rebera: `trajectories/rebera.rs`).
+    /// Only in the operations model: a variant of another controller, a rule for minutes, whose queues are what
+    /// docs/papers/opponents.md measures, or one that plans groups of frames, which the torture test does not have
+    /// (Rebera: `trajectories/rebera.rs`).
     Nothing,
 }
 
@@ -75,6 +76,8 @@ pub const ALL: &[Subject] = &[
     subject("rrtcc", || built(rrtcc::Rrtcc::new(rrtcc::Config::default())), Course, claims::none),
     subject("cnadu", || built(cnadu::Cnadu::new(cnadu::Config::default())), Course, claims::none),
     subject("tfrc", || built(tfrc::Tfrc::new(tfrc::Config::default())), Course, claims::none),
+    variant("belabox", || built(belabox::Belabox::new(belabox::Config::default()))),
+    variant("openpilot", || built(openpilot::Openpilot::new(openpilot::Config::default()))),
     variant("rrtcc-gcc-02", rrtcc_of_the_later_drafts),
     variant("rrtcc-fec-probes", rrtcc_with_fec_probes),
     variant("tfrc-damped", || built(tfrc::Tfrc::new(tfrc::Config { damped: true, ..tfrc::Config::default() }))),

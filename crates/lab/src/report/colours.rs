@@ -24,7 +24,7 @@ const DASHES: [&[u8]; 8] =
     [&[], &[8, 4], &[2, 3], &[8, 3, 2, 3], &[14, 4], &[14, 3, 2, 3, 2, 3], &[4, 8], &[14, 3, 4, 3]];
 
 /// The schemes in the order of their styles. A new one goes to the end, so that no other changes.
-const SCHEMES: [&str; 58] = [
+const SCHEMES: [&str; 61] = [
     "gcc",
     "copa",
     "vidaptive",
@@ -83,6 +83,9 @@ const SCHEMES: [&str; 58] = [
     "bound:causal",
     "gcc:loss",
     "scream:libwebrtc",
+    "ace-n",
+    "belabox",
+    "openpilot",
 ];
 
 /// How a scheme's lines are drawn.

@@ -3,11 +3,12 @@
 use alloc::boxed::Box;
 
 use thalweg_control::ecn::{Capped, Ect1Policy};
-use thalweg_control::{Controller, PacketId};
-use thalweg_types::PacketSizes;
+use thalweg_control::{Controller, PacketId, SentPacket};
+use thalweg_types::{Content, PacketSizes};
 use thalweg_units::{ConfigError, Time};
 
 use crate::frames::FramePolicy;
+use crate::pacing::bucket::{self, Bucket};
 use crate::pacing::{self, Pacer};
 use crate::padding::{self, Continuous, Dummies, RedundantPadding};
 use crate::parts::Parts;
@@ -20,6 +21,7 @@ pub(super) struct Assembled {
     pub(super) policy: Box<dyn FramePolicy>,
     pub(super) pacing: pacing::Config,
     pub(super) pacer: Pacer,
+    pub(super) bucket: Option<Bucket>,
     pub(super) padding: Continuous,
     pub(super) prober: Prober,
     pub(super) dummies: Option<Dummies>,
@@ -64,6 +66,7 @@ impl Assembled {
             policy: frames,
             pacing,
             pacer: Pacer::new(pacing.burst),
+            bucket: pacing.bucket.map(bucket::Config::build).transpose()?,
             padding: Continuous::default(),
             prober: Prober::default(),
             dummies: padding.map(padding::Config::build).transpose()?,
@@ -74,5 +77,14 @@ impl Assembled {
             ecn: ecn.map(|ecn| Ect1Policy::new(ecn.policy)),
             first,
         })
+    }
+
+    /// Charges a packet to the bucket, or to the pacer where it has no tokens. Audio, padding and probes spend none.
+    pub(super) fn charge(&mut self, now: Time, packet: &SentPacket, content: &Content) {
+        let spends = packet.probe.is_none() && !matches!(content, Content::Padding | Content::Audio { .. });
+        let is_paid = spends && self.bucket.as_mut().is_some_and(|bucket| bucket.spend(packet.size));
+        if !is_paid {
+            self.pacer.on_sent(now, packet.size);
+        }
     }
 }

@@ -141,6 +141,9 @@ impl Engine {
         let size = self.parts.queue.wire_bytes() - queue.bytes;
         let queued = FrameQueued::new(size, self.camera.interval, queue.bytes, queue.age(self.now));
         self.signal(Signal::FrameQueued(queued));
+        if let Some(bucket) = &mut self.parts.bucket {
+            bucket.on_frame(self.limits.pacing, self.camera.interval);
+        }
         self.parts.policy.on_queued(self.now, frame, encoded, packets);
         self.changed.policy = true;
         Event::FrameQueued {

@@ -396,6 +396,9 @@ impl Engine {
             if let Some(repair) = &self.parts.repair {
                 repair.inspect(&mut see);
             }
+            if let Some(bucket) = &self.parts.bucket {
+                bucket.inspect(&mut see);
+            }
         }
     }
 
@@ -436,6 +439,9 @@ fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Time
     }
     if let Some(redundant) = &mut parts.redundant {
         redundant.on_feedback(&feedback);
+    }
+    if let Some(bucket) = &mut parts.bucket {
+        bucket.on_feedback(&feedback);
     }
     parts.policy.on_feedback(&feedback);
     *changed = Changed { queue: true, policy: true, controller: true, ..*changed };

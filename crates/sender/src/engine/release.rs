@@ -8,6 +8,7 @@ use super::Engine;
 use crate::event::{Event, Wake, Why};
 use crate::frames::{FrameSent, Occasion, RepairSent};
 use crate::pacing::PacingRate;
+use crate::pacing::bucket::Bucket;
 use crate::padding::redundant::RedundantPadding;
 use crate::padding::{Dummies, Verdict};
 use crate::repair::Repair;
@@ -57,7 +58,7 @@ impl Engine {
     fn next_send_below_ceiling(&self) -> Time {
         if self.parts.prober.cluster().is_some() {
             self.parts.prober.next_send()
-        } else if self.within_burst() {
+        } else if self.within_burst() || self.has_tokens() {
             self.now
         } else if let (Some(burst), Some(repair)) =
             (self.limits.burst.filter(|_| self.repairs_now()), &self.parts.repair)
@@ -68,6 +69,12 @@ impl Engine {
         } else {
             self.parts.pacer.next_send()
         }
+    }
+
+    /// Returns true if the next packet is media or repair that the bucket lets leave at once.
+    fn has_tokens(&self) -> bool {
+        self.parts.bucket.as_ref().is_some_and(Bucket::has_tokens)
+            && (!self.parts.queue.is_empty() || self.repairs_now())
     }
 
     /// When the pacer and the ceiling let a packet leave.
@@ -314,7 +321,7 @@ impl Engine {
     /// time since the last one left) and the wire bytes sent before it.
     pub(super) fn depart(&mut self, mut packet: SentPacket, content: &Content) -> (SentPacket, Span, Bytes) {
         let (payload, size) = (packet.payload, packet.size);
-        self.parts.pacer.on_sent(self.now, size);
+        self.parts.charge(self.now, &packet, content);
         self.ceiling.on_sent(self.now, size);
         self.parts.padding.on_sent(self.now, size, payload == Payload::Padding);
         if let Some(dummies) = &mut self.parts.dummies {

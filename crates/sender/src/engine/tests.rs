@@ -14,6 +14,7 @@ use super::settle::Changed;
 use super::{Camera, Engine, Output};
 use crate::event::{Event, Why};
 use crate::frames::{FramePlan, FramePolicy, QueueVerdict, QueueView, View};
+use crate::pacing;
 use crate::parts::Parts;
 use crate::scheme::{Scheme, known};
 use crate::testing::encoded;
@@ -175,6 +176,31 @@ fn a_loss_begins_recovery_once() {
     engine.on_feedback(now + Span::from_millis(400), &[], None);
     let began = events(&mut engine).iter().filter(|event| **event == Event::RecoveryBegan).count();
     assert_eq!(began, 1);
+}
+
+/// The packets of a frame that leave at once, after a frame whose probes are over.
+fn at_once(scheme: &Scheme) -> usize {
+    let mut engine = Engine::new(scheme, CAMERA, Time::ZERO).unwrap();
+    let mut show = |picture: u64, at: Time, bytes: u64| {
+        engine.on_picture(at, picture);
+        drain(&mut engine);
+        engine.on_encoded(at, &[encoded(bytes)]);
+        let outputs = drain(&mut engine);
+        for ms in 1..1000 {
+            engine.on_timeout(at + Span::from_millis(ms));
+            drain(&mut engine);
+        }
+        outputs.iter().filter(|output| matches!(output, Output::Transmit(_))).count()
+    };
+    show(0, Time::ZERO, 20_000);
+    show(1, Time::from_millis(1000), 5_000)
+}
+
+#[test]
+fn tokens_let_a_packet_leave_at_once_that_the_pacer_does_not_count() {
+    let ace_n: Scheme = "ace-n".parse().unwrap();
+    let paced = Scheme { pacing: pacing::Config { bucket: None, ..ace_n.pacing }, ..ace_n.clone() };
+    assert_eq!([at_once(&paced), at_once(&ace_n)], [1, 2]);
 }
 
 #[test]

@@ -58,6 +58,8 @@ impl Scheme {
             ControllerConfig::Rrtcc(config) => (config.start, config.min) = (start, config.min.min(min)),
             ControllerConfig::Cnadu(config) => (config.start, config.min) = (start, config.min.min(min)),
             ControllerConfig::Tfrc(config) => (config.start, config.min) = (start, config.min.min(min)),
+            ControllerConfig::Belabox(config) => (config.start, config.min) = (start, config.min.min(min)),
+            ControllerConfig::Openpilot(config) => (config.start, config.low) = (start, config.low.min(min)),
             ControllerConfig::Salsify(config) => config.start = start,
             ControllerConfig::Rebera(config) => config.start = start,
             ControllerConfig::Thalweg(config) => config.start = start,

@@ -6,6 +6,7 @@ mod factory;
 mod gcc;
 mod limits;
 mod names;
+mod opponents;
 mod peers;
 mod rebera;
 mod registry;
@@ -67,6 +68,10 @@ pub enum ControllerConfig {
     Cnadu(thalweg_control::cnadu::Config),
     /// TFRC.
     Tfrc(thalweg_control::tfrc::Config),
+    /// Belabox's rule.
+    Belabox(thalweg_control::belabox::Config),
+    /// openpilot's rule.
+    Openpilot(thalweg_control::openpilot::Config),
     /// Salsify's, which limits frames.
     Salsify(thalweg_control::salsify::Config),
     /// Rebera's, which plans groups of frames.
@@ -81,7 +86,7 @@ impl ControllerConfig {
     /// hearing of a packet within a round trip, takes such a report for a queue of a second and stops sending.
     pub fn works_on_receiver_reports(&self) -> bool {
         match self {
-            ControllerConfig::Fixed(_) => true,
+            ControllerConfig::Fixed(_) | ControllerConfig::Openpilot(_) => true,
             ControllerConfig::Gcc(config) => !config.delay,
             ControllerConfig::Copa(_)
             | ControllerConfig::Rocc(_)
@@ -97,6 +102,7 @@ impl ControllerConfig {
             | ControllerConfig::Cnadu(_)
             // Its equation takes the round trip, and what it received within one (RFC 5348 section 6.2).
             | ControllerConfig::Tfrc(_)
+            | ControllerConfig::Belabox(_)
             | ControllerConfig::Salsify(_)
             | ControllerConfig::Rebera(_)
             | ControllerConfig::Thalweg(_) => false,
@@ -117,6 +123,8 @@ impl ControllerConfig {
             | ControllerConfig::Sqp(_)
             | ControllerConfig::Pudica(_)
             | ControllerConfig::Tfrc(_) => None,
+            ControllerConfig::Belabox(_) => Some("it counts what waits in its sender"),
+            ControllerConfig::Openpilot(_) => Some("it switches an encoder between three rates"),
             ControllerConfig::Rrtcc(_) | ControllerConfig::Cnadu(_) => {
                 Some("its receiver's half measures when whole frames arrive")
             }
@@ -154,6 +162,8 @@ impl ControllerConfig {
             ControllerConfig::Rrtcc(config) => Box::new(rrtcc::Rrtcc::new(*config)?),
             ControllerConfig::Cnadu(config) => Box::new(cnadu::Cnadu::new(*config)?),
             ControllerConfig::Tfrc(config) => Box::new(tfrc::Tfrc::new(*config)?),
+            ControllerConfig::Belabox(config) => Box::new(belabox::Belabox::new(*config)?),
+            ControllerConfig::Openpilot(config) => Box::new(openpilot::Openpilot::new(*config)?),
             ControllerConfig::Salsify(config) => Box::new(salsify::Salsify::new(*config)?),
             ControllerConfig::Rebera(config) => Box::new(rebera::Rebera::new(*config)?),
             ControllerConfig::Thalweg(config) => Box::new(thalweg::Thalweg::new(*config)?),
@@ -307,9 +317,9 @@ mod tests {
     }
 
     #[test]
-    fn no_published_scheme_but_control_by_loss_works_on_receiver_reports_alone() {
+    fn only_control_by_loss_works_on_receiver_reports_alone() {
         let works = known().iter().filter(|known| known.scheme().works_on_receiver_reports()).map(|known| known.name);
-        assert_eq!(works.collect::<alloc::vec::Vec<_>>(), ["gcc:loss"]);
+        assert_eq!(works.collect::<alloc::vec::Vec<_>>(), ["gcc:loss", "openpilot"]);
         assert_eq!(Scheme::by_loss(), "gcc:loss".parse().unwrap());
         let own = Scheme::by_loss()
             .with_controller("own", || thalweg_control::fixed::Fixed::new(thalweg_control::fixed::Config::default()));

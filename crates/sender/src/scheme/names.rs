@@ -7,7 +7,7 @@ use core::str::FromStr;
 
 use thalweg_units::did_you_mean;
 
-use super::{Scheme, camel, copa, gcc, peers, rebera, rtcp, salsify, suffixes, thalweg, vidaptive};
+use super::{Scheme, camel, copa, gcc, opponents, peers, rebera, rtcp, salsify, suffixes, thalweg, vidaptive};
 
 /// A scheme and its name on the command line.
 #[derive(Debug, Clone, Copy)]
@@ -123,6 +123,21 @@ pub fn known() -> &'static [Known] {
             make: rtcp::cnadu,
         },
         Known { name: "tfrc", about: "TFRC (RFC 5348): the rate of a TCP flow", make: rtcp::tfrc },
+        Known {
+            name: "ace-n",
+            about: "ACE-N: GCC, a part of each frame at once, as much as the path takes without a queue",
+            make: opponents::ace_n,
+        },
+        Known {
+            name: "belabox",
+            about: "Belabox: the rate of a bonded SRT stream, by round trip and bytes under way",
+            make: opponents::belabox,
+        },
+        Known {
+            name: "openpilot",
+            about: "openpilot: one of three rates, by losses that receivers report",
+            make: opponents::openpilot,
+        },
         Known {
             name: "camel",
             about: "Camel: sends frames in bursts that measure capacity; watches delay against bytes in flight",

@@ -1,9 +1,13 @@
 //! When a packet may leave.
 
+pub mod bucket;
+
+use core::fmt;
+
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// The pacer's rate, and how strictly packets keep to it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// Where the rate comes from.
@@ -16,6 +20,22 @@ pub struct Config {
     pub drain_within: Option<Span>,
     /// Max pacing rate, if set (specs/vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
     pub limit: Option<Rate>,
+    /// Tokens with which a part of each frame leaves at once, whatever the pacing rate; `None` for none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub bucket: Option<bucket::Config>,
+}
+
+/// As derived, without a bucket where there is none: published results are stamped with what this prints.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Config");
+        fields.field("rate", &self.rate).field("burst", &self.burst);
+        fields.field("drain_within", &self.drain_within).field("limit", &self.limit);
+        if let Some(bucket) = &self.bucket {
+            fields.field("bucket", bucket);
+        }
+        fields.finish()
+    }
 }
 
 /// Where the pacing rate comes from.
@@ -32,7 +52,7 @@ pub enum PacingRate {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { rate: PacingRate::Controller, burst: Span::ZERO, drain_within: None, limit: None }
+        Config { rate: PacingRate::Controller, burst: Span::ZERO, drain_within: None, limit: None, bucket: None }
     }
 }
 

@@ -185,7 +185,7 @@ mod tests {
                 "loss, bursts, lossy are [0.5, 0.5, 0.1]: each from 0 to 1, and at most 1 in sum",
             ),
             ("ranges = { 'policer.share' = [0.5, 2.0] }", "a range within [0.5, 1.1]"),
-            ("ranges = { 'policer.shares' = [0.5, 1.0] }", "did you mean policer.share?"),
+            ("ranges = { 'policer.shares' = [0.5, 1.0] }", "did you mean policer.share or"),
             ("evaluation = 3", "unknown field `evaluation`"),
         ] {
             let refused = refused(text);

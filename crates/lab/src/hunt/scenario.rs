@@ -10,7 +10,7 @@ use thalweg_video::Video;
 
 use super::genome::Genome;
 use super::plan::Plan;
-use super::steps;
+use super::steps::{self, Step};
 use crate::scenario::{Change, Competitor, FORWARD, Pause, Paused, Sender, What};
 use crate::{Scenario, Undershoot};
 
@@ -21,6 +21,8 @@ const BAD: f64 = 0.5;
 /// The longest wait for a thin way back, and of CoDel's queue.
 const REVERSE_QUEUE: Span = Span::from_millis(500);
 const CODEL_QUEUE: Span = Span::from_secs(2);
+/// The rate of a link that halts, while it does not.
+const AT_ONCE: Rate = Rate::from_kbps(1_000_000);
 /// The interval of CoDel (RFC 8289 section 4.3).
 const CODEL_INTERVAL: Span = Span::from_millis(100);
 
@@ -73,13 +75,12 @@ impl Plan {
 
     /// The end of its last change, in seconds.
     pub fn settled_s(&self, genome: &Genome) -> f64 {
-        let windows = ["lossy", "late-reports", "camera-off"].iter().filter_map(|name| {
-            let window = self.window(genome, &format!("{name}.begins"), &format!("{name}.lasts_s"))?;
-            Some(window.1.as_secs_f64())
+        let ends = super::FEATURES.iter().filter_map(|feature| {
+            let [begins, lasts] = ["begins", "lasts_s"].map(|what| format!("{}.{what}", feature.name));
+            let until = self.window(genome, &begins, &lasts).map(|(_, until)| until);
+            Some(until.or_else(|| self.at(genome, &begins))?.as_secs_f64())
         });
-        let steps = ["delay-rise", "delay-fall", "cubic", "datagrams", "rival"].iter();
-        let steps = steps.filter_map(|name| Some(self.at(genome, &format!("{name}.begins"))?.as_secs_f64()));
-        windows.chain(steps).fold(steps::end(&genome.steps), f64::max)
+        ends.fold(steps::end(&genome.steps), f64::max)
     }
 
     fn at(&self, genome: &Genome, begins: &str) -> Option<Span> {
@@ -110,7 +111,13 @@ impl Plan {
         if value("lossy.begins").is_some() {
             hops.push(HopConfig::Loss(LossModel::Random { probability: 0.0 }));
         }
-        hops.push(HopConfig::Rate { rate: self.rates(genome)?, queue: queue(genome) });
+        hops.push(HopConfig::Rate { rate: rates(&genome.steps)?, queue: queue(genome) });
+        if let (Some(halt), Some(each)) = (value("halts.lasts_ms"), value("halts.each_s")) {
+            // Behind the bottleneck, which goes on: what waited comes at once, as from a radio that scanned.
+            let (halt, each) = (ms(halt.round()), seconds(each));
+            let rate = Rates::lasting(&[(AT_ONCE, each - halt), (Rate::ZERO, halt)], None)?;
+            hops.push(HopConfig::Rate { rate, queue: QueueConfig::Infinite });
+        }
         let delay = ms(value("delay.forward_ms").unwrap_or(25.0));
         let delays = match (value("delay-rise.by_ms"), value("delay-fall.by_ms")) {
             (Some(by), _) => self.delays(delay, delay + ms(by), self.at(genome, "delay-rise.begins"))?,
@@ -149,36 +156,6 @@ impl Plan {
         Delays::lasting(&[(before, at.unwrap_or_default())], Some(after))
     }
 
-    /// The steps, and the halts in them for as long as the run lasts.
-    fn rates(&self, genome: &Genome) -> Result<Rates, ConfigError> {
-        let mut pieces: Vec<(Rate, Span)> =
-            genome.steps.iter().map(|step| (kbps(step.rate_kbps), seconds(step.lasts_s))).collect();
-        let Some((last, _)) = pieces.pop() else { return Rates::constant(Rate::ZERO) };
-        let halts = genome.value("halts.lasts_ms").zip(genome.value("halts.each_s"));
-        let Some((halt, each)) = halts.map(|(lasts, each)| (ms(lasts.round()), seconds(each))) else {
-            return if pieces.is_empty() { Rates::constant(last) } else { Rates::lasting(&pieces, Some(last)) };
-        };
-        if pieces.is_empty() {
-            return Rates::lasting(&[(last, each - halt), (Rate::ZERO, halt)], None);
-        }
-        let begun: Span = pieces.iter().fold(Span::ZERO, |sum, (_, lasts)| sum + *lasts);
-        pieces.push((last, self.duration - begun));
-        let mut with_halts = Vec::new();
-        // What is left until the link halts, or until it goes on.
-        let (mut left, mut is_halted) = (each - halt, false);
-        for (rate, mut lasts) in pieces {
-            while lasts > Span::ZERO {
-                let piece = lasts.min(left);
-                with_halts.push((if is_halted { Rate::ZERO } else { rate }, piece));
-                (lasts, left) = (lasts - piece, left - piece);
-                if left == Span::ZERO {
-                    (left, is_halted) = (if is_halted { each - halt } else { halt }, !is_halted);
-                }
-            }
-        }
-        Rates::lasting(&with_halts, None)
-    }
-
     fn others(&self, genome: &Genome) -> Vec<Competitor> {
         let at = |name: &str| self.at(genome, name);
         let cubic = at("cubic.begins").map(|from| Competitor::Tcp(TcpConfig { from, ..TcpConfig::default() }));
@@ -193,7 +170,7 @@ impl Plan {
 
     /// A genome in a line.
     pub fn words(&self, genome: &Genome) -> String {
-        let step = |step: &steps::Step| match step.lasts_s {
+        let step = |step: &Step| match step.lasts_s {
             0.0 => kbps(step.rate_kbps).to_string(),
             lasts => format!("{}@{}", kbps(step.rate_kbps), seconds(lasts)),
         };
@@ -210,6 +187,14 @@ impl Plan {
             words.push(format!("{} ({})", feature.name, numbers.collect::<Vec<_>>().join(", ")));
         }
         words.join(", ")
+    }
+}
+
+fn rates(steps: &[Step]) -> Result<Rates, ConfigError> {
+    let each = steps.iter().map(|step| (kbps(step.rate_kbps), seconds(step.lasts_s)));
+    match &each.collect::<Vec<_>>()[..] {
+        [before @ .., (last, _)] if !before.is_empty() => Rates::lasting(before, Some(*last)),
+        steps => Rates::constant(steps.first().map_or(Rate::ZERO, |(rate, _)| *rate)),
     }
 }
 

@@ -74,14 +74,19 @@ fn shorter(genome: &Genome) -> Vec<Genome> {
     std::iter::once(all).chain((0..genome.steps.len()).map(one)).collect()
 }
 
-/// All numbers with one digit, then with two; then each.
+/// All numbers with one digit, then with two; then each. Those that are plain stay.
 fn rounder(genome: &Genome) -> Vec<Genome> {
+    let always = FEATURES.iter().flat_map(|feature| feature.genes.iter().zip(feature.plain));
+    let is_plain = |name: &str, value: f64| always.clone().any(|(gene, plain)| gene.name == name && *plain == value);
     let count = 2 * genome.steps.len() + genome.genes.len();
     let rounded = |places: std::ops::Range<usize>, to: i32| {
         let mut genome = genome.clone();
         let steps = genome.steps.iter_mut().flat_map(|step| [&mut step.rate_kbps, &mut step.lasts_s]);
-        let numbers = steps.chain(genome.genes.values_mut()).enumerate();
-        numbers.filter(|(place, _)| places.contains(place)).for_each(|(_, number)| *number = digits(*number, to));
+        let genes = genome.genes.iter_mut().map(|(name, value)| (is_plain(name, *value), value));
+        let numbers = steps.map(|number| (false, number)).chain(genes).enumerate();
+        for (_, (_, number)) in numbers.filter(|(place, (is_plain, _))| places.contains(place) && !is_plain) {
+            *number = digits(*number, to);
+        }
         genome
     };
     let each = (0..count).flat_map(|place| [rounded(place..place + 1, 1), rounded(place..place + 1, 2)]);

@@ -38,7 +38,7 @@ impl Timeline {
 }
 
 impl Timeline {
-    /// What the rate at `at` seconds follows from, in a word: `silent` (no reports), `paused`, `skipped` (pictures left
+    /// The cause of the rate at `at` seconds, in a word: `silent` (no reports), `paused`, `skipped` (pictures left
     /// out), the name of the last decision, or `steady`.
     pub fn cause(&self, at: f64) -> String {
         let state = State { timeline: self, at };

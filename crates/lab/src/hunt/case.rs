@@ -1,4 +1,4 @@
-//! What is written about a failure: a case that judges it again, and why it is one.
+//! Files about a failure: a case that judges it again, and why it is one.
 
 use std::collections::BTreeMap;
 

@@ -29,7 +29,7 @@ pub enum Scale {
 pub struct Feature {
     /// Its name in files.
     pub name: &'static str,
-    /// Of the features of a group a scenario has one at most.
+    /// Its group, of which a scenario has one feature at most.
     pub group: &'static str,
     /// The share of drawn scenarios that have it.
     pub share: f64,

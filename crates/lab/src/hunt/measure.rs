@@ -31,7 +31,7 @@ pub struct Figures {
     /// From the end of the last change until 0.8 of what it could have was delivered for 2 s, in seconds; to the end of the
     /// run if never.
     pub recovery_s: f64,
-    /// What explains its rate in the middle of the last third, in a word ([`Timeline::cause`]).
+    /// The cause of its rate in the middle of the last third, in a word ([`Timeline::cause`]).
     pub cause: String,
 }
 

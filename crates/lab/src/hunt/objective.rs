@@ -23,7 +23,7 @@ pub struct Played {
 pub struct Term {
     /// Its name in files.
     pub name: &'static str,
-    /// What is compared.
+    /// The value that is compared.
     pub(super) value: fn(&Figures) -> f64,
     /// How much worse the first value is than the second, a reference's: 0 when alike, 1 when clearly so.
     worse: fn(f64, f64) -> f64,
@@ -103,7 +103,7 @@ pub struct Verdict {
     pub term: String,
     /// The state in the last third of the first seed.
     pub state: String,
-    /// What explains its rate there.
+    /// The cause of its rate there ([`Figures::cause`]).
     pub cause: String,
 }
 

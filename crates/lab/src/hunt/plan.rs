@@ -1,4 +1,4 @@
-//! Contents of a hunt's file: what differs from the defaults.
+//! Contents of a hunt's file: differences from the defaults.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use thalweg_units::{Seed, Span, did_you_mean};
 use super::genes::{FEATURES, Feature, Gene, gene};
 use super::objective::TERMS;
 
-/// What to hunt, against whom, where and for how long.
+/// Whom to hunt, against whom, where and for how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {

@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
         Search { plan, played: Vec::new(), kinds: BTreeMap::new() }
     }
 
-    /// What was played, in order.
+    /// Everything played, in order.
     pub fn played(&self) -> &[Evaluation] {
         &self.played
     }

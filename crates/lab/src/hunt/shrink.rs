@@ -44,7 +44,7 @@ pub fn shrunk<E>(plan: &Plan, genome: &Genome, mut fails: impl FnMut(&Genome) ->
     }
 }
 
-/// All that can be left out at once, then one after the other.
+/// Everything that can be left out at once, then one after the other.
 fn without_features(genome: &Genome) -> Vec<Genome> {
     let features = || FEATURES.iter().filter(|feature| !feature.is_always() && genome.has(feature));
     let none = features().fold(genome.clone(), |genome, feature| genome.without(feature));
@@ -108,7 +108,7 @@ fn at_round_rates(genome: &Genome) -> Vec<Genome> {
     ROUND_RATES.map(scaled).into()
 }
 
-/// What every scenario has as the simplest has it: all at once, then one after the other.
+/// The features of every scenario as the simplest has them: all at once, then one after the other.
 fn plainer(genome: &Genome) -> Vec<Genome> {
     let always = || FEATURES.iter().filter(|feature| feature.is_always());
     let all = always().fold(genome.clone(), |genome, feature| genome.without(feature));

@@ -52,49 +52,43 @@ pub(super) fn digits(value: f64, count: i32) -> f64 {
     if places > 0 { (value * unit).round() / unit } else { (value / unit).round() * unit }
 }
 
-/// The steps of a kind of link, drawn at random; changes end by `until` seconds.
+/// A kind of link that leaves its rate: how often, for how long it is there before, as a share of the time for changes, its
+/// level then, and for how many seconds.
+struct Dips {
+    times: (u64, u64),
+    before: (f64, f64),
+    level: (f64, f64),
+    lasts_s: (f64, f64),
+}
+
+/// One dip, several, a low begin, and a saw.
+const DIPS: [Dips; 4] = [
+    Dips { times: (1, 1), before: (0.2, 0.6), level: (0.03, 0.5), lasts_s: (1.0, 15.0) },
+    Dips { times: (2, 4), before: (0.12, 0.28), level: (0.05, 0.6), lasts_s: (1.0, 6.0) },
+    Dips { times: (1, 1), before: (0.0, 0.0), level: (0.03, 0.2), lasts_s: (4.0, 13.0) },
+    Dips { times: (5, 5), before: (0.05, 0.1), level: (0.4, 0.5), lasts_s: (1.0, 2.0) },
+];
+
+/// Kinds of link that go from step to step by a factor: how many steps, where they begin, and the factor. A ramp and a walk.
+const COURSES: [((u64, u64), f64, (f64, f64)); 2] = [((4, 8), 0.2, (1.1, 1.7)), ((11, 11), 1.0, (0.6, 1.65))];
+
+/// The steps of a link drawn at random: steady or of one of the kinds; changes end by `until` seconds.
 pub(super) fn drawn(random: &mut Random, until: f64) -> Vec<Step> {
     let base = log_uniform(random, 300.0, 12_000.0);
     let mut steps: Vec<(f64, f64)> = Vec::new();
-    match random.below(7) {
-        // Steady.
-        0 => {}
-        // A dip.
-        1 => {
-            steps.push((base, until * random.between(0.2, 0.6)));
-            steps.push((base * log_uniform(random, 0.03, 0.5), log_uniform(random, 1.0, 15.0)));
+    let count = |random: &mut Random, (least, most): (u64, u64)| least + random.below(most - least + 1);
+    let kind = random.below(7) as usize;
+    if let Some(Dips { times, before, level, lasts_s }) = DIPS.get(kind) {
+        for _ in 0..count(random, *times) {
+            steps.extend((before.1 > 0.0).then(|| (base, until * random.between(before.0, before.1))));
+            let low = base * log_uniform(random, level.0, level.1);
+            steps.push((low, log_uniform(random, lasts_s.0, lasts_s.1)));
         }
-        // Dips.
-        2 => {
-            for _ in 0..2 + random.below(3) {
-                steps.push((base, until * random.between(0.12, 0.28)));
-                steps.push((base * log_uniform(random, 0.05, 0.6), log_uniform(random, 1.0, 6.0)));
-            }
-        }
-        // A ramp.
-        3 => {
-            let (from, count) = (log_uniform(random, 0.1, 0.5), 4 + random.below(5));
-            for number in 0..count {
-                let share = 1.0 - number as f64 / count as f64;
-                steps.push((base * libm::pow(from, share), until * random.between(0.06, 0.12)));
-            }
-        }
-        // Low, then high.
-        4 => steps.push((base * log_uniform(random, 0.03, 0.2), until * random.between(0.2, 0.66))),
-        // A saw.
-        5 => {
-            let lasts = random.between(1.0, 5.0);
-            steps.extend((0..10).map(|number| (base * if number % 2 == 0 { 1.0 } else { 0.4 }, lasts)));
-        }
-        // A walk.
-        _ => {
-            let mut rate = base;
-            for _ in 0..MOST - 1 {
-                steps.push((rate, until * random.between(0.04, 0.1)));
-                rate *= log_uniform(random, 0.6, 1.65);
-            }
-            steps.push((rate, 0.0));
-            return kept(steps.into_iter().map(Step::from).collect(), until);
+    } else if let Some((times, begin, factor)) = COURSES.get(kind - DIPS.len()) {
+        let mut rate = base * begin;
+        for _ in 0..count(random, *times) {
+            steps.push((rate, until * random.between(0.04, 0.12)));
+            rate *= log_uniform(random, factor.0, factor.1);
         }
     }
     steps.push((base, 0.0));

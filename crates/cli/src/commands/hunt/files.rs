@@ -20,14 +20,16 @@ pub(super) const FOUND: &str = "found.json";
 /// The failures that an earlier hunt has left in a folder.
 ///
 /// # Errors
-/// When there is something in it, and it is no hunt's.
-pub(super) fn found_in(out: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// When there is something in it, and it is no hunt's; or it has none that `resume` could go on with.
+pub(super) fn found_in(out: &Path, resume: bool) -> anyhow::Result<Vec<PathBuf>> {
+    if resume && !out.join(TRACE).is_file() {
+        bail!("{}: there is no trace to go on with; begin without --resume", out.display());
+    }
     let Ok(entries) = fs::read_dir(out) else { return Ok(Vec::new()) };
     let names: Vec<PathBuf> = entries.filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name()))).collect();
     let is_something = names.iter().any(|name| !name.to_string_lossy().starts_with('.'));
-    let is_hunts = [TRACE, PLAN, "earlier"].iter().any(|name| out.join(name).exists());
-    if is_something && !is_hunts {
-        bail!("{}: has files, and is no hunt's folder: give another one with --out", out.display());
+    if is_something && !out.join(PLAN).is_file() {
+        bail!("{}: has files that no hunt has left: give another folder with --out", out.display());
     }
     let mut found: Vec<PathBuf> = names.into_iter().filter(|name| out.join(name).join(FOUND).is_file()).collect();
     found.sort();

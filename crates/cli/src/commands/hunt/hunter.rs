@@ -26,7 +26,7 @@ pub(super) struct Hunter<'a> {
     contestant: Option<Contestant>,
     tested: Arc<dyn SenderFactory>,
     references: Vec<Arc<dyn SenderFactory>>,
-    /// What differs in every scenario.
+    /// Parameters set in every scenario.
     settings: Vec<Setting>,
     effort: &'a Effort,
 }
@@ -50,7 +50,7 @@ impl<'a> Hunter<'a> {
             all.into_iter().partition(|setting| setting.root() == Root::Scenario);
         of_scheme.iter().try_for_each(|setting| applied(setting, &mut [], &mut tested))?;
         let hunter = Hunter { plan, contestant, tested: tested.remove(0), references, settings, effort };
-        // What is wrong with a setting of scenarios is said now.
+        // A wrong setting of scenarios is refused now.
         let drawn = hunter.plan.draw(&mut hunter.plan.seed.random());
         hunter.scenario(&drawn, hunter.first_seed())?;
         Ok(hunter)
@@ -69,22 +69,21 @@ impl<'a> Hunter<'a> {
         self.plan.seeds[0]
     }
 
-    /// What is set of the sender under test.
+    /// Parameters set of the sender under test.
     pub(super) fn of_scheme(&self) -> impl Iterator<Item = &String> {
         self.plan.set.iter().filter(|set| set.trim_start().starts_with(Root::Scheme.name()))
     }
 
-    /// All that the lines of a trace depend on.
+    /// All that the lines of a trace depend on: of files in a contestant's command their SHA-256.
     pub(super) fn header(&self) -> anyhow::Result<Header> {
-        let words = self.contestant.iter().flat_map(Contestant::words);
+        let mut tested = self.tested.as_scheme().map_or(Ok(self.tested.describe()), toml::to_string)?;
         let policy = self.plan.scheme.iter().filter_map(|scheme| scheme.strip_prefix("onnx:"));
-        let files = words.chain(policy).filter(|word| Path::new(word).is_file());
-        let files = files.map(|word| Ok((word.to_string(), thalweg_data::sha256(Path::new(word))?)));
-        let tested = match self.tested.as_scheme() {
-            Some(scheme) => toml::to_string(scheme)?,
-            None => self.tested.describe(),
-        };
-        Ok(Header { made_by: made_by(), plan: self.plan.clone(), tested, files: files.collect::<anyhow::Result<_>>()? })
+        for file in self.contestant.iter().flat_map(Contestant::words).chain(policy) {
+            if Path::new(file).is_file() {
+                tested += &format!("{file} = {}\n", thalweg_data::sha256(Path::new(file))?);
+            }
+        }
+        Ok(Header { made_by: made_by(), plan: self.plan.clone(), tested })
     }
 
     /// The scenario of a genome, with what is set.
@@ -130,7 +129,7 @@ impl<'a> Hunter<'a> {
         });
         let mut figures = done.into_iter().map(|(_, done)| done).collect::<anyhow::Result<Vec<_>>>()?.into_iter();
         let of_seed = |seed: &Seed, figures: &mut dyn Iterator<Item = Option<Figures>>| {
-            let mut all = figures.take(senders);
+            let mut all = figures.take(senders).collect::<Vec<_>>().into_iter();
             let tested = all.next().flatten()?;
             Some(Played { seed: seed.get(), tested, references: all.flatten().collect() })
         };

@@ -117,10 +117,8 @@ fn read_as<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, Str
 struct Header {
     made_by: String,
     plan: Plan,
-    /// The sender under test as it describes itself.
+    /// The sender under test as it describes itself, and its files.
     tested: String,
-    /// SHA-256 of the files in its command.
-    files: Vec<(String, String)>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -130,13 +128,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.effort.begin();
     let hunter = Hunter::open(arguments.plan()?, &arguments.effort)?;
     let out = &arguments.out;
-    let (before, known) = (files::found_in(out)?, [TRACE, PLAN, RESULT].map(PathBuf::from));
+    let (before, known) = (files::found_in(out, arguments.resume)?, [TRACE, PLAN, RESULT].map(PathBuf::from));
     folder::prepare(out, &[&known[..], if arguments.resume { &before } else { &[] }].concat(), arguments.resume)?;
     interrupt::listen();
+    if !arguments.resume {
+        folder::write_whole(&out.join(PLAN), toml::to_string_pretty(hunter.plan())?.as_bytes())?;
+    }
     let mut trace = TraceFile::open(&out.join(TRACE), arguments.resume)?;
     let header = hunter.header()?;
     trace.begin("hunt", |known: &Header| *known == header, || hunter.header())?;
-    folder::write_whole(&out.join(PLAN), toml::to_string_pretty(hunter.plan())?.as_bytes())?;
     let search = searched(&hunter, &mut trace)?;
     let found = shrink::all(&hunter, &search, &mut trace)?;
     for failure in &found {

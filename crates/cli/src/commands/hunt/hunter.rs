@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use thalweg_lab::behaviour::made_by;
 use thalweg_lab::bound::Bound;
 use thalweg_lab::hunt::{Figures, Genome, KEPT, Plan, Played, judge, measure};
 use thalweg_lab::simulate::{Run, SimulateError};
 use thalweg_lab::{Scenario, simulate};
 use thalweg_sender::SenderFactory;
-use thalweg_units::Seed;
+use thalweg_units::{Seed, Time};
 
 use super::Header;
 use crate::commands::setting::{Root, Setting, applied};
@@ -94,46 +94,31 @@ impl<'a> Hunter<'a> {
         Ok(scenario)
     }
 
-    /// The runs of scenarios: with the first seed, and with the others where that one is worth it.
+    /// The runs of scenarios: with the first seed, and with each further one where those before are worth it.
     pub(super) fn played(&self, genomes: &[Genome], progress: &Progress) -> anyhow::Result<Vec<Vec<Played>>> {
-        let first = self.with_seeds(genomes, &self.plan.seeds[..1], progress)?;
-        let is_worth = |played: &[Played]| {
-            judge(played, &self.plan.weights).is_some_and(|verdict| verdict.feasible && verdict.worse >= KEPT)
-        };
-        let worth: Vec<Genome> = genomes
-            .iter()
-            .zip(&first)
-            .filter(|(_, played)| is_worth(played))
-            .map(|(genome, _)| genome.clone())
-            .collect();
-        let mut others = self.with_seeds(&worth, &self.plan.seeds[1..], progress)?.into_iter();
-        let all = first.into_iter().map(|mut played| {
-            if is_worth(&played) {
-                played.extend(others.next().unwrap_or_default());
+        let senders: Vec<_> = std::iter::once(&self.tested).chain(&self.references).collect();
+        let mut runs: Vec<Vec<Played>> = vec![Vec::new(); genomes.len()];
+        for (before, seed) in self.plan.seeds.iter().enumerate() {
+            let is_worth = |runs: &[Played]| {
+                let verdict = judge(runs, &self.plan.weights);
+                runs.len() == before && verdict.is_none_or(|verdict| verdict.feasible && verdict.worse >= KEPT)
+            };
+            let worth: Vec<usize> = (0..genomes.len()).filter(|genome| is_worth(&runs[*genome])).collect();
+            let done = play::in_threads(worth.len() * senders.len(), self.effort, &|job| {
+                let (genome, sender) = (&genomes[worth[job / senders.len()]], senders[job % senders.len()]);
+                match self.figures(genome, *seed, &**sender, progress) {
+                    Ok(figures) => ControlFlow::Continue(Ok(figures)),
+                    Err(error) => ControlFlow::Break(Err(error)),
+                }
+            });
+            let figures = done.into_iter().map(|(_, done)| done).collect::<anyhow::Result<Vec<Option<Figures>>>>()?;
+            for (genome, figures) in worth.into_iter().zip(figures.chunks(senders.len())) {
+                let references = figures[1..].iter().flatten().cloned().collect();
+                let tested = figures[0].clone();
+                runs[genome].extend(tested.map(|tested| Played { seed: seed.get(), tested, references }));
             }
-            played
-        });
-        Ok(all.collect())
-    }
-
-    fn with_seeds(&self, genomes: &[Genome], seeds: &[Seed], progress: &Progress) -> anyhow::Result<Vec<Vec<Played>>> {
-        let senders = 1 + self.references.len();
-        let count = genomes.len() * seeds.len() * senders;
-        let done = play::in_threads(count, self.effort, &|job| {
-            let (genome, rest) = (&genomes[job / (seeds.len() * senders)], job % (seeds.len() * senders));
-            let sender = if rest % senders == 0 { &self.tested } else { &self.references[rest % senders - 1] };
-            match self.figures(genome, seeds[rest / senders], &**sender, progress) {
-                Ok(figures) => ControlFlow::Continue(Ok(figures)),
-                Err(error) => ControlFlow::Break(Err(error)),
-            }
-        });
-        let mut figures = done.into_iter().map(|(_, done)| done).collect::<anyhow::Result<Vec<_>>>()?.into_iter();
-        let of_seed = |seed: &Seed, figures: &mut dyn Iterator<Item = Option<Figures>>| {
-            let mut all = figures.take(senders).collect::<Vec<_>>().into_iter();
-            let tested = all.next().flatten()?;
-            Some(Played { seed: seed.get(), tested, references: all.flatten().collect() })
-        };
-        Ok(genomes.iter().map(|_| seeds.iter().filter_map(|seed| of_seed(seed, &mut figures)).collect()).collect())
+        }
+        Ok(runs)
     }
 
     /// The figures of a run; none of a bound that is not defined for the scenario.
@@ -145,34 +130,30 @@ impl<'a> Hunter<'a> {
         progress: &Progress,
     ) -> anyhow::Result<Option<Figures>> {
         let scenario = self.scenario(genome, seed)?;
-        let label = format!("{} over {}", sender.name(), scenario.name);
-        let progress = progress.begin(label.clone(), scenario.duration);
+        let progress = progress.begin(format!("{} over {}", sender.name(), scenario.name), scenario.duration);
         let run = play(&scenario, sender, &mut |now| progress.report(now));
         progress.end();
         match run {
             Ok(run) => Ok(Some(measure(&scenario, &run, self.plan.settled_s(genome)))),
-            Err(SimulateError::Interrupted) => Err(Interrupted::for_now(0, 0).into()),
-            Err(_) if Bound::is_named_by(sender.name()) => Ok(None),
-            Err(error) => Err(error).context(label),
+            Err(error) if Bound::is_named_by(sender.name()) && !error.is::<Interrupted>() => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
     /// The runs of the sender under test and of the first reference, whole.
     pub(super) fn pair(&self, scenario: &Scenario) -> anyhow::Result<[Run; 2]> {
-        let of = |sender: &dyn SenderFactory| {
-            play(scenario, sender, &mut |_| ()).with_context(|| format!("{} over {}", sender.name(), scenario.name))
-        };
+        let of = |sender: &dyn SenderFactory| play(scenario, sender, &mut |_| ());
         Ok([of(&*self.tested)?, of(&*self.references[0])?])
     }
 }
 
-fn play(
-    scenario: &Scenario,
-    sender: &dyn SenderFactory,
-    report: &mut dyn FnMut(thalweg_units::Time),
-) -> Result<Run, SimulateError> {
-    simulate(scenario, sender, &mut scenario.find(), &mut |now| {
+fn play(scenario: &Scenario, sender: &dyn SenderFactory, report: &mut dyn FnMut(Time)) -> anyhow::Result<Run> {
+    let run = simulate(scenario, sender, &mut scenario.find(), &mut |now| {
         report(now);
         if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    run.map_err(|error| match error {
+        SimulateError::Interrupted => Interrupted::for_now(0, 0).into(),
+        error => anyhow!(error).context(format!("{} over {}", sender.name(), scenario.name)),
     })
 }

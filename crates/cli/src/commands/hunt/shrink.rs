@@ -51,12 +51,12 @@ pub(super) fn all(hunter: &Hunter<'_>, search: &Search<'_>, trace: &mut TraceFil
     let count = kinds.len();
     let each = kinds.into_iter().enumerate().map(|(place, (signature, kind))| {
         let of = |number| search.at(number).with_context(|| format!("no evaluation {number}"));
-        let (smallest, tried) = smallest(hunter, of(kind.shortest)?, hunter.plan().shrink, trace)
-            .map_err(|error| stopped(error, search.played().len(), search.played().len()))?;
+        let (smallest, tried) = smallest(hunter, of(kind.shortest)?, hunter.plan().shrink, trace)?;
         note!("{} of {count} kinds made smaller: {signature}, {tried} scenarios tried", place + 1);
         Failure::new(hunter, signature, (kind.first, of(kind.worst)?.worse()), smallest, tried)
     });
-    each.collect()
+    let (played, each) = (search.played().len(), each.collect::<anyhow::Result<_>>());
+    each.map_err(|error| stopped(error, played, played))
 }
 
 /// The smallest scenario of the same kind, and how many were tried for it.

@@ -17,7 +17,8 @@ use crate::simulate::Run;
 const ALIKE: f64 = 0.25;
 
 /// The text of a case file: a scenario and the bars of a figure, of which `reported` is what was found in these runs, and
-/// `must` what the best of the references has, or nearly so. `source` says who found it: a table's content.
+/// `must` what the best of the references has, or nearly so. `source` says who found it: a table's content. The last change of
+/// the scenario ends at `settled_s` seconds.
 ///
 /// # Errors
 /// When the scenario has no form in TOML.
@@ -25,6 +26,7 @@ pub fn case(
     id: &str,
     source: &str,
     scenario: &Scenario,
+    settled_s: f64,
     runs: &[Played],
     verdict: &Verdict,
 ) -> Result<String, toml::ser::Error> {
@@ -39,7 +41,7 @@ pub fn case(
     let reported = [1.0 - ALIKE, 1.0 + ALIKE].map(|share| round(ours * share));
     let from = match term.name {
         "rate" => scenario.duration.scale(2.0 / 3.0),
-        "recovery" => scenario.duration.scale(0.5),
+        "recovery" => Span::from_secs_f64(settled_s),
         _ => Span::ZERO,
     };
     let window = [Span::from_millis(from.as_millis()), scenario.duration].map(|at| at.to_string());

@@ -51,10 +51,11 @@ pub(super) fn write(hunter: &Hunter<'_>, failure: &Failure, at: &Path) -> anyhow
     let id = format!("hunt-{}-{}", hunter.name(), failure.folder.display());
     let seed = hunter.plan().seed;
     let source = format!("contestant = {:?}, seed = {seed}, evaluation = {found_at}", hunter.name());
-    let verdict = smallest.verdict.as_ref().context("a failure is judged")?;
+    let (settled_s, verdict) = (hunter.plan().settled_s(&smallest.genes), smallest.verdict.as_ref());
+    let verdict = verdict.context("a failure is judged")?;
     for (name, text) in [
         ("scenario.toml", toml::to_string_pretty(&scenario)?),
-        ("case.toml", case(&id, &source, &scenario, &smallest.runs, verdict)?),
+        ("case.toml", case(&id, &source, &scenario, settled_s, &smallest.runs, verdict)?),
         ("why.md", page(hunter, failure)?),
         ("play.sh", script(hunter)),
         (FOUND, serde_json::to_string_pretty(failure)?),

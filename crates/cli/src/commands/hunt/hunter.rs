@@ -130,7 +130,7 @@ impl<'a> Hunter<'a> {
         progress: &Progress,
     ) -> anyhow::Result<Option<Figures>> {
         let scenario = self.scenario(genome, seed)?;
-        let progress = progress.begin(format!("{} over {}", sender.name(), scenario.name), scenario.duration);
+        let progress = progress.begin(sender.name().into(), scenario.duration);
         let run = play(&scenario, sender, &mut |now| progress.report(now));
         progress.end();
         match run {

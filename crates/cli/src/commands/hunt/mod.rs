@@ -101,7 +101,7 @@ pub(crate) struct Failed(usize);
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--fail-on found: {} kinds of failure were found", self.0)
+        write!(f, "--fail-on found: {}", results::kinds(self.0))
     }
 }
 
@@ -209,7 +209,7 @@ fn searched<'a>(hunter: &'a Hunter<'_>, trace: &mut TraceFile) -> anyhow::Result
             }
         }
         if is_new {
-            note!("{last} of {} evaluations: {} kinds of failure", plan.evaluations, search.kinds().len());
+            note!("{last} of {} evaluations: {}", plan.evaluations, results::kinds(search.kinds().len()));
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn print(hunter: &Hunter<'_>, search: &Search<'_>, failures: &[Failur
         outln!("{}: nothing found in {count} scenarios beside {against}", hunter.name());
         return;
     }
-    outln!("{}: {} kinds of failure in {count} scenarios beside {against}\n", hunter.name(), failures.len());
+    outln!("{}: {} in {count} scenarios beside {against}\n", hunter.name(), kinds(failures.len()));
     let mut grid = Grid::new(&["kind", "smallest scenario"], ["worse", "found at", "tried"].map(String::from));
     for failure in failures {
         let numbers = [format!("{:.1}", failure.worse), failure.found_at.to_string(), failure.tried.to_string()];
@@ -74,6 +74,11 @@ pub(super) fn print(hunter: &Hunter<'_>, search: &Search<'_>, failures: &[Failur
     }
     outln!("{}", grid.text(progress::width_of_output(), false));
     print_each(failures, out);
+}
+
+/// So many kinds of failure.
+pub(super) fn kinds(count: usize) -> String {
+    format!("{count} {} of failure", if count == 1 { "kind" } else { "kinds" })
 }
 
 /// The folders, each with its sentence.

@@ -17,6 +17,8 @@ const PARENTS: usize = 32;
 const TOURNAMENT: usize = 3;
 /// The share of a batch that may come of a kind that has its scenario.
 const OF_A_KNOWN_KIND: usize = 5;
+/// Children that are tried until one was not played.
+const CHANGES: usize = 8;
 /// Clearly worse.
 const FOUND: f64 = 1.0;
 
@@ -112,7 +114,11 @@ impl<'a> Search<'a> {
                 parent = self.chosen(&others, &mut chance);
             }
             of_a_known_kind += usize::from(is_known(parent));
-            (number, self.plan.child(&parent.genes, &mate.genes, &mut chance))
+            // A change may come to nothing.
+            let is_new = |genes: &Genome| self.played.iter().all(|one| one.genes != *genes);
+            let mut child = || self.plan.child(&parent.genes, &mate.genes, &mut chance);
+            let found = (0..CHANGES).map(|_| child()).find(is_new);
+            (number, found.unwrap_or_else(|| self.plan.draw(&mut chance)))
         });
         proposed.collect()
     }

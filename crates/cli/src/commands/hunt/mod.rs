@@ -185,7 +185,8 @@ fn read(path: &Path) -> anyhow::Result<Plan> {
 fn searched<'a>(hunter: &'a Hunter<'_>, trace: &mut TraceFile) -> anyhow::Result<Search<'a>> {
     let plan = hunter.plan();
     let mut search = Search::new(plan);
-    let runs = plan.evaluations * (1 + plan.against.len());
+    // About one scenario in two is worth a second seed.
+    let runs = plan.evaluations * (1 + plan.against.len()) * 3 / 2;
     let progress = Progress::new(vec![plan.duration; runs].into_iter());
     loop {
         let next = search.next();

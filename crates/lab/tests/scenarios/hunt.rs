@@ -11,7 +11,7 @@ use thalweg_units::{ConfigError, Rate, Seed, Span, Time};
 struct Sinking(gcc::Gcc, Option<Rate>);
 
 /// The rate from which it does not rise.
-const SUNK: Rate = Rate::from_kbps(150);
+const SUNK: Rate = Rate::from_kbps(250);
 
 impl Controller for Sinking {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
@@ -105,7 +105,7 @@ fn a_controller_that_never_leaves_a_low_rate_is_found_made_small_and_explained()
     let (plan, tested, gcc) = (rates_only(32), sinking(), "gcc".parse::<Scheme>().unwrap());
     let hunt = Hunt { plan: &plan, tested: &tested, reference: &gcc };
     let search = hunt.search();
-    let (kind, found) = search.kinds().iter().find(|(kind, _)| kind.starts_with("rate-")).unwrap();
+    let (kind, found) = search.kinds().iter().find(|(kind, _)| kind.contains("-dead-")).unwrap();
     let first = search.at(found.shortest).unwrap();
     let is_same = |one: &Evaluation| one.kind(KEPT, 1) == first.kind(KEPT, 1);
     let mut asked = 0;
@@ -122,8 +122,7 @@ fn a_controller_that_never_leaves_a_low_rate_is_found_made_small_and_explained()
     let again = measure(&read, &ours, plan.settled_s(&small));
     assert_eq!(again, hunt.evaluated(1, small).runs[0].tested);
     let why = why(first.verdict.as_ref().unwrap().term(), &ours, &theirs);
-    assert!(why.moment.contains("were unused in the second before"), "{why:?}");
-    assert!(why.tested.contains("150 kbps") || why.tested.contains("over a link of"), "{why:?}");
+    assert!(why.moment.starts_with("At ") && why.tested.contains("over a link of"), "{why:?}");
 }
 
 #[test]

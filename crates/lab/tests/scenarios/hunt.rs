@@ -87,19 +87,19 @@ impl Hunt<'_> {
     }
 }
 
-/// Links that only vary in their rate, of 15 s.
+/// Links that only vary in their rate.
 fn rates_only(evaluations: usize) -> Plan {
     let none = thalweg_lab::hunt::FEATURES.iter().filter(|feature| feature.plain.is_empty());
     Plan {
         evaluations,
         seeds: vec![Seed::new(1)],
-        duration: Span::from_secs(15),
         shares: none.map(|feature| (feature.name.to_string(), 0.0)).collect(),
         ranges: [("size.lines".to_string(), (360.0, 360.0))].into(),
         ..Plan::default()
     }
 }
 
+// Takes 20 s: 32 scenarios of 40 s, and those that make one of them smaller.
 #[test]
 fn a_controller_that_never_leaves_a_low_rate_is_found_made_small_and_explained() {
     let (plan, tested, gcc) = (rates_only(32), sinking(), "gcc".parse::<Scheme>().unwrap());

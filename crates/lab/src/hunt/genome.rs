@@ -178,7 +178,7 @@ impl Plan {
         let place = random.below((in_steps + genome.genes.len()) as u64) as usize;
         if place < in_steps {
             let step = &mut genome.steps[place / 2];
-            *if place % 2 == 0 { &mut step.rate_kbps } else { &mut step.lasts_s } *= factor;
+            *if place.is_multiple_of(2) { &mut step.rate_kbps } else { &mut step.lasts_s } *= factor;
         } else if let Some((name, value)) = genome.genes.iter_mut().nth(place - in_steps) {
             match gene(name).map(|gene| gene.scale) {
                 Some(Scale::OneOf(values)) => *value = values[random.below(values.len() as u64) as usize],

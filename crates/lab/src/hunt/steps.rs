@@ -69,8 +69,11 @@ const DIPS: [Dips; 4] = [
     Dips { times: (5, 5), before: (0.05, 0.1), level: (0.4, 0.5), lasts_s: (1.0, 2.0) },
 ];
 
+/// How many steps, where they begin, and the factor from one to the next.
+type Course = ((u64, u64), f64, (f64, f64));
+
 /// Kinds of link that go from step to step by a factor: how many steps, where they begin, and the factor. A ramp and a walk.
-const COURSES: [((u64, u64), f64, (f64, f64)); 2] = [((4, 8), 0.2, (1.1, 1.7)), ((11, 11), 1.0, (0.6, 1.65))];
+const COURSES: [Course; 2] = [((4, 8), 0.2, (1.1, 1.7)), ((11, 11), 1.0, (0.6, 1.65))];
 
 /// The steps of a link drawn at random: steady or of one of the kinds; changes end by `until` seconds.
 pub(super) fn drawn(random: &mut Random, until: f64) -> Vec<Step> {

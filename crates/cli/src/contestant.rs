@@ -68,6 +68,11 @@ fn words(command: &str) -> Option<Vec<String>> {
 }
 
 impl Contestant {
+    /// The words of its command.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.program).chain(&self.arguments).map(String::as_str)
+    }
+
     /// A sender with this estimator, which was started once to see that it answers.
     pub(crate) fn factory(&self) -> anyhow::Result<Factory> {
         let command = self.clone();

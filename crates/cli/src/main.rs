@@ -1,7 +1,7 @@
 //! `thalweg`: real-time video over changing networks.
 //!
 //! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3
-//! a condition of --fail-if holds or shards are missing, 130 interrupted (docs/reference/exit-codes.md).
+//! a condition of --fail-if or --fail-on holds or shards are missing, 130 interrupted (docs/reference/exit-codes.md).
 
 #[macro_use]
 mod out;
@@ -45,7 +45,7 @@ Exit codes:
   0    success
   1    failure
   2    wrong command line
-  3    a condition of --fail-if holds, or shards are missing
+  3    a condition of --fail-if or --fail-on holds, or shards are missing
   130  interrupted
 
 `thalweg help COMMAND` explains each option, `thalweg COMMAND -h` lists them briefly."
@@ -72,6 +72,8 @@ enum Command {
     Reproduce(commands::reproduce::Arguments),
     /// Search for the parameters of a scheme that best meet an objective
     Tune(commands::tune::Arguments),
+    /// Search for links that break a sender, and make the smallest scenario of each kind of failure
+    Hunt(commands::hunt::Arguments),
     /// Play a grid of runs, on one machine or in shards on many, into one table
     Sweep(commands::sweep::Arguments),
     /// Judge estimators by a suite of test cases: a verdict for each bound
@@ -124,6 +126,7 @@ fn main() -> std::process::ExitCode {
         Command::Bench(command) => commands::bench::run(&command),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Hunt(arguments) => commands::hunt::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Live(command) => commands::live::run(&command),
         Command::Explain(arguments) => commands::explain::run(&arguments),
@@ -151,7 +154,7 @@ fn main() -> std::process::ExitCode {
 /// Commands by role, those that matter first at the beginning.
 const ROLES: [(&str, &[&str]); 6] = [
     ("First", &["compare", "run", "explain", "bench", "reproduce", "publish", "duel"]),
-    ("Laboratory", &["scenario", "sweep", "tune"]),
+    ("Laboratory", &["scenario", "sweep", "tune", "hunt"]),
     ("Results", &["report", "diff"]),
     ("Live", &["watch", "receive", "relay", "call", "blackbox"]),
     ("Links", &["trace", "data", "emulate", "shell"]),
@@ -186,7 +189,10 @@ fn manual(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn exit_code(error: &anyhow::Error) -> std::process::ExitCode {
-    if error.is::<commands::conditions::Failed>() || error.is::<commands::sweep::Incomplete>() {
+    if error.is::<commands::conditions::Failed>()
+        || error.is::<commands::hunt::Failed>()
+        || error.is::<commands::sweep::Incomplete>()
+    {
         3.into()
     } else if error.is::<play::Interrupted>() {
         interrupt::EXIT_CODE.into()

@@ -9,6 +9,7 @@ pub mod bound;
 pub mod contestant;
 pub mod environment;
 pub mod explain;
+pub mod hunt;
 pub mod inputs;
 pub mod journal;
 pub mod kept;
@@ -28,6 +29,7 @@ pub mod setting;
 pub mod simulate;
 pub mod statistics;
 pub mod sweep;
+pub mod trace_file;
 pub mod tune;
 pub mod undershoot;
 

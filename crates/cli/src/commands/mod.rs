@@ -7,6 +7,7 @@ pub(crate) mod conditions;
 pub(crate) mod data;
 pub(crate) mod diff;
 pub(crate) mod explain;
+pub(crate) mod hunt;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;
 #[cfg(not(all(feature = "live", target_os = "linux")))]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use serde_json::json;
-use thalweg_lab::journal::Journal;
 use thalweg_lab::metrics::{Better, Column};
 use thalweg_lab::run_folder::RunFile;
 use thalweg_lab::statistics::Against;
+use thalweg_lab::trace_file::TraceFile;
 use thalweg_lab::tune::{self, Compared, Evaluation, Header, Judgement, Objective, Plan, Run, Set};
 use thalweg_lab::{Outcome, Scenario};
 use thalweg_sender::{Registry, Scheme, SenderFactory};
@@ -217,29 +217,15 @@ impl<'a> Tuner<'a> {
 
     /// Searches until there are `runs` evaluations, those of the trace among them.
     fn tune(&self, out: &Path, runs: usize, resume: bool) -> anyhow::Result<Tuned> {
-        let path = out.join(TRACE);
-        let shown = || path.display().to_string();
-        if resume && !path.exists() {
-            bail!("{}: there is no trace to go on with; begin without --resume", shown());
-        }
-        if !resume && path.exists() {
-            std::fs::remove_file(&path).with_context(shown)?;
-        }
-        let (mut trace, known) = Journal::open(&path).with_context(shown)?;
-        let mut known = known.into_iter();
-        let header = match known.next() {
-            Some(line) => self.header(&line).with_context(|| path.display().to_string())?,
-            None => {
-                let [runs] = self
-                    .played(&self.plan.tuning, [self.reference.clone()])
-                    .map_err(|error| stopped(error, 0, runs))?;
-                let reference = self.reference.name().to_string();
-                let header =
-                    Header { version: env!("CARGO_PKG_VERSION").into(), file: self.hash.clone(), reference, runs };
-                trace.append(&serde_json::to_string(&header)?).with_context(shown)?;
-                header
-            }
-        };
+        let mut trace = TraceFile::open(&out.join(TRACE), resume)?;
+        let version = env!("CARGO_PKG_VERSION");
+        let is_same = |header: &Header| header.file == self.hash && header.version == version;
+        let header = trace.begin("tuning file", is_same, || {
+            let [runs] =
+                self.played(&self.plan.tuning, [self.reference.clone()]).map_err(|error| stopped(error, 0, runs))?;
+            let reference = self.reference.name().to_string();
+            anyhow::Ok(Header { version: version.into(), file: self.hash.clone(), reference, runs })
+        })?;
         let mut evaluations: Vec<Evaluation> = Vec::new();
         let place = |(parameter, value): (&tune::Parameter, &f64)| parameter.place(*value);
         let begin: Vec<f64> = self.plan.parameters.iter().zip(&self.begin).map(place).collect::<Result<_, _>>()?;
@@ -247,62 +233,33 @@ impl<'a> Tuner<'a> {
             let number = evaluations.len() + 1;
             let paths = self.plan.parameters.iter().map(|parameter| parameter.path.clone());
             let parameters: BTreeMap<String, f64> = paths.zip(values.iter().copied()).collect();
-            let evaluation = match known.next() {
-                Some(line) => self
-                    .again(&line, number, parameters, &header)
-                    .with_context(|| format!("{}: line {}", path.display(), number + 1))?,
+            let known = trace.known::<Evaluation>(0)?;
+            let is_new = known.is_none();
+            let played = match known {
+                Some(known) => known.runs,
                 None => {
                     let scheme = self.candidate(&parameters)?;
                     let [played] = self
                         .played(&self.plan.tuning, [Arc::new(scheme)])
                         .map_err(|error| stopped(error, evaluations.len(), runs))?;
-                    let judgement = self.plan.objective.judge(&played, &header.runs)?;
-                    let evaluation = Evaluation { evaluation: number, parameters, judgement, runs: played };
-                    trace.append(&serde_json::to_string(&evaluation)?).with_context(shown)?;
-                    let best = evaluations.iter().map(score).fold(score(&evaluation), f64::max);
-                    note!(
-                        "evaluation {number} of {runs}: score {:.3}, best {best:.3}; {}",
-                        score(&evaluation),
-                        self.words(&evaluation.parameters)
-                    );
-                    evaluation
+                    played
                 }
             };
+            let judgement = self.plan.objective.judge(&played, &header.runs)?;
+            let evaluation = Evaluation { evaluation: number, parameters, judgement, runs: played };
+            trace.write(&evaluation)?;
             let score = score(&evaluation);
+            if is_new {
+                let best = evaluations.iter().map(self::score).fold(score, f64::max);
+                let words = self.words(&evaluation.parameters);
+                note!("evaluation {number} of {runs}: score {score:.3}, best {best:.3}; {words}");
+            }
             evaluations.push(evaluation);
             anyhow::Ok(score)
         })?;
         let tuned = Tuned { evaluations };
         self.write_best(&out.join(BEST), tuned.best())?;
         Ok(tuned)
-    }
-
-    /// The first line of a trace, if it is of this file.
-    fn header(&self, line: &str) -> anyhow::Result<Header> {
-        let header: Header = serde_json::from_str(line)?;
-        if header.file != self.hash || header.version != env!("CARGO_PKG_VERSION") {
-            bail!(
-                "the trace is of another tuning file or version of this program: begin anew without --resume, or give another --out"
-            );
-        }
-        Ok(header)
-    }
-
-    /// The evaluation in a line of the trace, which must be what would be written now.
-    fn again(
-        &self,
-        line: &str,
-        number: usize,
-        parameters: BTreeMap<String, f64>,
-        header: &Header,
-    ) -> anyhow::Result<Evaluation> {
-        let Evaluation { runs, .. } = serde_json::from_str(line)?;
-        let judgement = self.plan.objective.judge(&runs, &header.runs)?;
-        let evaluation = Evaluation { evaluation: number, parameters, judgement, runs };
-        if serde_json::to_string(&evaluation)? != line {
-            bail!("is not what this search would have written: begin anew without --resume");
-        }
-        Ok(evaluation)
     }
 
     /// The best candidate as a run.toml: its scheme, with a scenario that it was tuned in.

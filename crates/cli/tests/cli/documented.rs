@@ -14,13 +14,14 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 19] = [
+const PAGES: [&str; 20] = [
     "README.md",
     "docs/bench/README.md",
     "docs/bounds.md",
     "docs/citing.md",
     "docs/commands.md",
     "docs/faq.md",
+    "docs/hunt.md",
     "docs/learning.md",
     "docs/python.md",
     "docs/receive.md",

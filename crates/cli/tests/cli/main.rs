@@ -12,6 +12,7 @@ mod deploy;
 mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
+mod hunt;
 #[path = "../../../../tests/in_real_time.rs"]
 mod in_real_time;
 mod input;

@@ -37,6 +37,25 @@ impl Timeline {
     }
 }
 
+impl Timeline {
+    /// The cause of the rate at `at` seconds, in a word: `silent` (no reports), `paused`, `skipped` (pictures left
+    /// out), the name of the last decision, or `steady`.
+    pub fn cause(&self, at: f64) -> String {
+        let state = State { timeline: self, at };
+        let skipped = || {
+            let entries = between(&self.entries, state.from(), at);
+            entries.iter().filter(|(_, entry)| entry.event == "picture-skipped").count() > 2
+        };
+        match state.decision() {
+            _ if state.silence().is_some() => "silent".into(),
+            _ if state.pause().is_some() => "paused".into(),
+            _ if skipped() => "skipped".into(),
+            Some((_, decision)) => decision.what,
+            None => "steady".into(),
+        }
+    }
+}
+
 impl State<'_> {
     fn from(&self) -> f64 {
         self.at - MEAN

@@ -8,6 +8,7 @@ mod competition;
 mod determinism;
 mod environment;
 mod hostile;
+mod hunt;
 mod l4s;
 mod links;
 mod loss;

@@ -69,9 +69,19 @@ mod tests {
         for name in ["gcc", "gcc:2023", "nada", "scream", "sqp", "bbr", "copa", "pudica", "tfrc", "rocc"] {
             assert!(playable.contains(&name), "{name}");
         }
-        for name in
-            ["rrtcc", "fbra", "rebera", "salsify", "vidaptive", "cnadu", "thalweg", "camel", "copa+dummy", "ace-n", "belabox"]
-        {
+        for name in [
+            "rrtcc",
+            "fbra",
+            "rebera",
+            "salsify",
+            "vidaptive",
+            "cnadu",
+            "thalweg",
+            "camel",
+            "copa+dummy",
+            "ace-n",
+            "belabox",
+        ] {
             let refused = check(&scheme(name).unwrap()).unwrap_err().to_string();
             assert!(refused.contains(&alloc::format!("'{name}' needs")) && refused.contains("nada"), "{refused}");
         }

@@ -37,7 +37,7 @@ pub struct Figures {
 
 /// Bits of a packet of 1200 bytes.
 const PACKET_BITS: f64 = 9600.0;
-/// Recovered: so much of what it could have (specs/referee.md).
+/// Recovered: so much of what it could have, as in RMCAT's bounds.
 const RECOVERED: f64 = 0.8;
 /// The mean over so many seconds, for so many.
 const MEAN_S: f64 = 0.5;

@@ -17,6 +17,7 @@ fn trace(out: &Path) -> String {
 // Takes 20 s on a busy machine: two hunts, one of them stopped, and some three hundred runs of 12 s.
 #[cfg(unix)]
 #[test]
+#[allow(clippy::disallowed_methods, reason = "it waits for what another process writes")]
 fn a_hunt_has_the_same_trace_with_any_number_of_jobs_and_after_a_stop_and_its_scenarios_play_again() {
     let folder = Folder::new("hunt");
     let (file, at) = (folder.file("plan.toml", FILE), |name: &str| folder.0.join(name));

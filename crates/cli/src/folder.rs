@@ -94,14 +94,18 @@ pub(crate) fn hold(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 /// The command that was given, as a shell takes it again.
 pub(crate) fn command_line() -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
-    let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let arguments = std::env::args().skip(1).map(quoted);
+    let arguments = std::env::args().skip(1).map(|word| quoted(&word));
     std::iter::once("thalweg".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 

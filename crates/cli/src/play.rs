@@ -221,6 +221,11 @@ pub(crate) fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> a
     if is_interruption(&error) { Interrupted::for_now(played, jobs).into() } else { error }
 }
 
+/// Says how many evaluations of a search were finished, if the error is an interruption in one of them.
+pub(crate) fn stopped(error: anyhow::Error, evaluations: usize, wanted: usize) -> anyhow::Error {
+    if error.is::<Interrupted>() { Interrupted::for_now(evaluations, wanted).into() } else { error }
+}
+
 fn is_interruption(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)))
 }

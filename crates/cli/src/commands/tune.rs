@@ -17,7 +17,7 @@ use thalweg_units::{Seed, Span, with_nearest};
 
 use super::setting::{Root, Setting, applied, unknown_in};
 use crate::grid::Grid;
-use crate::play::{self, Effort, Interrupted, Job};
+use crate::play::{self, Effort, Job, stopped};
 use crate::{folder, interrupt, link};
 
 /// Files in --out.
@@ -351,11 +351,6 @@ fn text(column: &Column, found: Compared, runs: usize) -> String {
         .interval
         .filter(|_| runs >= FEWEST)
         .map_or(format!("{mark}{mean}"), |(low, high)| format!("{mark}{mean} {}..{}", form(low), form(high)))
-}
-
-/// Says how many evaluations were finished, if the error is an interruption.
-fn stopped(error: anyhow::Error, evaluations: usize, wanted: usize) -> anyhow::Error {
-    if error.is::<Interrupted>() { Interrupted::for_now(evaluations, wanted).into() } else { error }
 }
 
 /// The base scheme with its settings, under the name of the result.

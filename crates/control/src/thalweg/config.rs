@@ -46,7 +46,7 @@ pub struct Config {
     /// How a step of the path's rate is told from its variation; `None` where averages alone count.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub steps: Option<steps::Config>,
-    /// How much an empty path may delay by itself; `None` for [`JITTER`](super::JITTER) alone.
+    /// How much an empty path may delay by itself; `None` for 5 ms alone (specs/rmcat.md 1).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub jitter: Option<jitter::Config>,
     /// The answer to losses of packets that did not wait; `None` where they are all taken for random.

@@ -107,7 +107,11 @@ impl Thalweg {
     }
 
     fn capacity(&self) -> Rate {
-        let served = self.service.rate().unwrap_or(self.config.start).max(Rate::from_kbps(1));
+        self.kept(self.service.rate().unwrap_or(self.config.start).max(Rate::from_kbps(1)))
+    }
+
+    /// The rate at which the path serves, or the lesser one that is held.
+    fn kept(&self, served: Rate) -> Rate {
         self.held().map_or(served, |held| served.min(held))
     }
 
@@ -135,7 +139,7 @@ impl Thalweg {
     fn may_be_under_way(&self) -> Bytes {
         let Config { wire, first_packets, packets, .. } = self.config;
         let Some(served) = self.service.rate() else { return wire * first_packets };
-        let rate = self.held().map_or(served, |held| served.min(held));
+        let rate = self.kept(served);
         if let Some(drained) = self.round_trip.draining(self.carries(), wire) {
             return drained;
         }

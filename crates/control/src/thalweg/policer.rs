@@ -250,9 +250,9 @@ impl Policer {
 
     /// The rate at which packets passed between the first loss and the last.
     fn passed(&self) -> Option<Rate> {
-        let mut lost = self.packets.iter().filter(|packet| packet.waited.is_none()).map(|packet| packet.sent);
+        let lost = self.packets.iter().filter(|packet| packet.waited.is_none()).map(|packet| packet.sent);
         let first = lost.clone().min()?;
-        let last = lost.by_ref().max()?;
+        let last = lost.max()?;
         let passed: Bytes = self
             .packets
             .iter()

@@ -35,9 +35,7 @@ impl Timeline {
         let parts: Vec<String> = [Some(state.reason()), state.frames()].into_iter().flatten().collect();
         format!("{sent}: {}", parts.join("; "))
     }
-}
 
-impl Timeline {
     /// The cause of the rate at `at` seconds, in a word: `silent` (no reports), `paused`, `skipped` (pictures left
     /// out), the name of the last decision, or `steady`.
     pub fn cause(&self, at: f64) -> String {

@@ -2,12 +2,10 @@
 
 pub mod bucket;
 
-use core::fmt;
-
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// The pacer's rate, and how strictly packets keep to it.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// Where the rate comes from.
@@ -23,19 +21,6 @@ pub struct Config {
     /// Tokens with which a part of each frame leaves at once, whatever the pacing rate; `None` for none.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub bucket: Option<bucket::Config>,
-}
-
-/// As derived, without a bucket where there is none: published results are stamped with what this prints.
-impl fmt::Debug for Config {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fields = f.debug_struct("Config");
-        fields.field("rate", &self.rate).field("burst", &self.burst);
-        fields.field("drain_within", &self.drain_within).field("limit", &self.limit);
-        if let Some(bucket) = &self.bucket {
-            fields.field("bucket", bucket);
-        }
-        fields.finish()
-    }
 }
 
 /// Where the pacing rate comes from.

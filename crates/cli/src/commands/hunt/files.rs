@@ -11,7 +11,7 @@ use thalweg_units::Seed;
 use super::hunter::Hunter;
 use super::results::Failure;
 use super::{PLAN, TRACE};
-use crate::folder;
+use crate::folder::{self, quoted};
 use crate::grid::Grid;
 
 /// All that is known of a failure.
@@ -99,7 +99,6 @@ fn page(hunter: &Hunter<'_>, failure: &Failure) -> anyhow::Result<String> {
 /// A command that plays the scenario: from the folder in which the hunt was started, if it names files.
 fn script(hunter: &Hunter<'_>) -> String {
     let plan = hunter.plan();
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let schemes: Vec<&str> = std::iter::once(hunter.name()).chain(plan.against.iter().map(String::as_str)).collect();
     let mut words =
         vec![format!("thalweg run \"$(dirname \"$0\")/scenario.toml\" --scheme {}", quoted(&schemes.join(",")))];

@@ -19,7 +19,7 @@ use self::hunter::Hunter;
 use super::setting::Setting;
 use super::values;
 use crate::contestant::Contestant;
-use crate::play::{Effort, Interrupted};
+use crate::play::{Effort, stopped};
 use crate::progress::Progress;
 use crate::{folder, interrupt};
 
@@ -113,7 +113,7 @@ fn read_as<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, Str
 }
 
 /// The first line of a trace: all that the rest depends on.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Header {
     made_by: String,
     plan: Plan,
@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let mut trace = TraceFile::open(&out.join(TRACE), arguments.resume)?;
     let header = hunter.header()?;
-    trace.begin("hunt", |known: &Header| *known == header, || hunter.header())?;
+    trace.begin("hunt", |known: &Header| *known == header, || anyhow::Ok(header.clone()))?;
     let search = searched(&hunter, &mut trace)?;
     let found = shrink::all(&hunter, &search, &mut trace)?;
     for failure in &found {
@@ -213,9 +213,4 @@ fn searched<'a>(hunter: &'a Hunter<'_>, trace: &mut TraceFile) -> anyhow::Result
             note!("{last} of {} evaluations: {}", plan.evaluations, results::kinds(search.kinds().len()));
         }
     }
-}
-
-/// Says how many evaluations were finished, if the error is an interruption.
-fn stopped(error: anyhow::Error, evaluations: usize, wanted: usize) -> anyhow::Error {
-    if error.is::<Interrupted>() { Interrupted::for_now(evaluations, wanted).into() } else { error }
 }

@@ -8,8 +8,8 @@ use thalweg_lab::trace_file::TraceFile;
 
 use super::hunter::Hunter;
 use super::results::{self, Failure};
-use super::{PLAN, TRACE, files, read, stopped};
-use crate::play::Effort;
+use super::{PLAN, TRACE, files, read};
+use crate::play::{Effort, stopped};
 use crate::progress::Progress;
 use crate::{folder, interrupt};
 

@@ -7,6 +7,7 @@ mod access_units;
 mod ivf;
 mod mpeg_ts;
 mod source;
+mod stream;
 
 // For `thalweg-fuzz`.
 #[doc(hidden)]

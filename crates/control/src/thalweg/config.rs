@@ -87,7 +87,7 @@ impl Config {
     /// The same with every part for paths off the beaten track.
     #[must_use]
     pub fn everywhere(self) -> Config {
-        let pauses = Some(Span::from_millis(200));
+        let pauses = Some(Span::from_millis(160));
         Config {
             margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
             trains: Some(trains::Config::default()),

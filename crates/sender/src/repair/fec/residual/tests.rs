@@ -85,8 +85,7 @@ fn a_late_packet_does_not_count_where_it_is_taken_back() {
         for id in 0..1000 {
             let packet = SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1000));
             for fate in [Fate::Lost, Fate::late(Time::ZERO), Fate::arrived(Time::ZERO), Fate::arrived(Time::ZERO)] {
-                let fed = Feedback::new(Time::ZERO, Cause::Report, &[Report::new(packet, fate)]);
-                loss.on_feedback(&fed, takes_back);
+                loss.on_feedback(&Feedback::new(Time::ZERO, Cause::Report, &[Report::new(packet, fate)]), takes_back);
             }
         }
         loss.0

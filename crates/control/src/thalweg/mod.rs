@@ -55,7 +55,7 @@ const JITTER: Span = Span::from_millis(5);
 const PACING: f64 = 5.0;
 /// A train that raises the rate by this factor shows a faster path.
 const RISES: f64 = 1.01;
-/// What frames met says nothing of a path this many times as fast.
+/// A path this many times as fast is another one: the margin begins again.
 const FAR_FASTER: f64 = 2.0;
 /// The least pacing rate, for the first packets, which must not wait for a measurement, and for shares: where the frames
 /// of two flows meet at the path, each is served as fast as its packets come. If that depended on what it was served, the

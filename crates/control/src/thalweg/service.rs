@@ -38,11 +38,11 @@ pub(super) struct Service {
     pause: Option<(Time, Span)>,
     /// Packets that arrived behind another of their train.
     behind: u64,
-    /// What a packet of a short train stands for.
+    /// Packets that one of a short train stands for.
     weight: i64,
     /// The delay that an empty path's jitter may add.
     jitter: Span,
-    /// Whether the path stands idle before frames although none is as early as the least.
+    /// Notes on an idle path before frames of which none is as early as the least.
     raised: Option<Raised>,
     /// Arrival minus sending time, by two clocks.
     min_delay: WindowedMin<Span>,

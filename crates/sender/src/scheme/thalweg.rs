@@ -30,7 +30,7 @@ fn repair(max_per_packet: f64) -> repair::Config {
 impl Scheme {
     /// The same of these schemes with every part for paths off the beaten track (docs/thalweg.md): others are as they were.
     ///
-    /// What a lost report said nothing of is not lost then, and trains carry what can stand for a lost packet.
+    /// A packet that no report covered is not lost then, and trains carry FEC.
     #[must_use]
     pub fn everywhere(self) -> Scheme {
         let ControllerConfig::Thalweg(controller) = self.controller else { return self };

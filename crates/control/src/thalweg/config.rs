@@ -53,7 +53,6 @@ pub struct Config {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub policer: Option<policer::Config>,
     /// Gives up the least delay when the path has become longer, instead of waiting until it is forgotten.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
     pub rebases: bool,
 }
 

@@ -53,7 +53,6 @@ pub struct Config {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub policer: Option<policer::Config>,
     /// Gives up the least delay when the path has become longer, instead of waiting until it is forgotten.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
     pub rebases: bool,
 }
 
@@ -87,7 +86,7 @@ impl Config {
     /// The same with every part for paths off the beaten track.
     #[must_use]
     pub fn everywhere(self) -> Config {
-        let pauses = Some(Span::from_millis(200));
+        let pauses = Some(Span::from_millis(160));
         Config {
             margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
             trains: Some(trains::Config::default()),

@@ -63,7 +63,7 @@ impl Config {
         check("margin and budget", format_args!("min {}, budget {initial}, max {}", self.min, self.max))
             .is(self.min > Span::ZERO && self.min <= initial && initial <= self.max, "0 < min <= budget <= max")?;
         check("margin.cautious", self.cautious).within(Span::ZERO.., "500ms")?;
-        check("margin.pauses", self.pauses.unwrap_or_default()).within(Span::ZERO.., "200ms, or absent")?;
+        check("margin.pauses", self.pauses.unwrap_or_default()).within(Span::ZERO.., "160ms, or absent")?;
         let step = (self.max - self.min) / (CANDIDATES as i64 - 1);
         let candidates =
             (0..CANDIDATES).map(|index| Tally { budget: self.min + step * index as i64, ..Tally::default() });

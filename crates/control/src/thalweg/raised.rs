@@ -3,10 +3,11 @@
 //! Behind a queue that stands, packets arrive one behind the other at the rate of the path, those of a frame as its first
 //! one behind the frame before. Where a frame's first packet comes much later after the last one than packets of a frame
 //! follow each other, the path stood idle before it. If that goes on for a while and yet no frame is as early as the least,
-//! the least is of another path.
+//! the least is of another path. All frames are late by the same then; behind packets of another flow they are not.
 
 use thalweg_units::{Bytes, Span, Time};
 
+use super::JITTER;
 use crate::estimate::Average;
 
 /// For this long no frame was as early as the least.
@@ -34,6 +35,7 @@ struct Late {
     /// The same if the path had served all of that time.
     served: Span,
     least: Span,
+    most: Span,
 }
 
 impl Raised {
@@ -53,15 +55,26 @@ impl Raised {
             self.late = None;
             return None;
         };
-        let since =
-            self.late.unwrap_or(Late { since: at, frames: 0, between: Span::ZERO, served: Span::ZERO, least: delay });
+        let since = self.late.unwrap_or(Late {
+            since: at,
+            frames: 0,
+            between: Span::ZERO,
+            served: Span::ZERO,
+            least: delay,
+            most: delay,
+        });
         let now = Late {
             since: since.since,
             frames: since.frames + 1,
             between: since.between + gap,
             served: since.served + within.scale(share),
             least: since.least.min(delay),
+            most: since.most.max(delay),
         };
+        if now.most - now.least > JITTER {
+            self.late = None;
+            return None;
+        }
         let is_over = at - now.since >= AFTER && now.frames >= FRAMES;
         self.late = (!is_over).then_some(now);
         (is_over && now.between > now.served.scale(TIMES)).then_some(now.least)

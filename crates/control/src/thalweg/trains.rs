@@ -28,7 +28,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { after: Span::from_millis(100), packets: 1, weight: 8.0, longest: Span::from_secs(2) }
+        Config { after: Span::from_millis(100), packets: 1, weight: 4.0, longest: Span::from_secs(2) }
     }
 }
 
@@ -36,7 +36,7 @@ impl Config {
     pub(super) fn build(self) -> Result<Trains, ConfigError> {
         check("thalweg.trains.after", self.after).within(above(Span::ZERO), "100ms")?;
         check("thalweg.trains.packets", self.packets).within(1..=10, "1")?;
-        check("thalweg.trains.weight", self.weight).within(1.0..=100.0, "8")?;
+        check("thalweg.trains.weight", self.weight).within(1.0..=100.0, "4")?;
         check("thalweg.trains.longest", self.longest).within(self.after.., "2s")?;
         Ok(Trains { config: self, cluster: 0, asked: None, measured: Time::ZERO, next: Time::ZERO, wait: self.after })
     }

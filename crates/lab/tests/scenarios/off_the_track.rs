@@ -68,7 +68,7 @@ fn ten_seconds_after_a_dip_the_link_is_used_again_with_every_kind_of_report() {
             let scenario = Scenario { feedback, ..scenario.clone() };
             let used = from(&scenario, true, from_second) / link;
             println!("{name}, {feedback:?}: {used:.2}");
-            assert!((0.75..1.0).contains(&used), "{name}, {feedback:?}: {used}");
+            assert!((0.8..1.02).contains(&used), "{name}, {feedback:?}: {used}");
         }
     }
     let without = from(&over("200kbps@20s/5Mbps", 45), false, 30.0);
@@ -105,12 +105,13 @@ fn jitter_and_regular_pauses_are_no_queue() {
         let jitter = Jitter::Uniform { max: Span::from_millis(max) };
         scenario(vec![rate("10Mbps"), delay("25ms", jitter)], 30)
     };
-    for (name, scenario) in [
-        ("5 ms", jittery(5)),
-        ("20 ms", jittery(20)),
-        ("50 ms", jittery(50)),
-        ("100 ms", jittery(100)),
-        ("pauses", over("12Mbps@850ms/0bps@150ms", 30)),
+    for (name, worse, scenario) in [
+        // Too little to be told from a path that serves in turns.
+        ("5 ms", 0.5, jittery(5)),
+        ("20 ms", 0.0, jittery(20)),
+        ("50 ms", 0.0, jittery(50)),
+        ("100 ms", 0.0, jittery(100)),
+        ("pauses", 0.0, over("12Mbps@850ms/0bps@150ms", 30)),
     ] {
         let (ours, gcc) = (summary(&scenario, "thalweg", true), summary(&scenario, "gcc", false));
         let (ssim, other) = (ours.screen_ssim_db.unwrap(), gcc.screen_ssim_db.unwrap());
@@ -119,6 +120,6 @@ fn jitter_and_regular_pauses_are_no_queue() {
             ours.video_bitrate_bps / 1e6,
             gcc.video_bitrate_bps / 1e6
         );
-        assert!(ssim >= other - 0.5 && ssim < 25.0, "{name}: {ssim} dB, gcc {other}");
+        assert!(ssim >= other - worse && ssim < 25.0, "{name}: {ssim} dB, gcc {other}");
     }
 }

@@ -57,7 +57,6 @@ pub struct Config {
     pub extensions: Bytes,
     /// A packet that arrives after it was declared lost counts as lost no longer: the path reorders. For
     /// [`Amount::Residual`].
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub takes_back: bool,
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Catalog {
     video: VideoCodec,
     /// True if there is audio.
     audio: bool,
+    /// True if frames come encoded and are sent unchanged.
+    is_encoded: bool,
     size: Size,
 }
 
@@ -34,7 +36,8 @@ impl Catalog {
         (video, format): (VideoCodec, Format),
     ) -> Catalog {
         let (registry, audio) = (config.registry.clone(), config.audio.is_some());
-        Catalog { about: about(config, clock, begin, format), registry, video, audio, size: format.size }
+        let (about, is_encoded) = (about(config, clock, begin, format), config.codec.is_none());
+        Catalog { about, registry, video, audio, is_encoded, size: format.size }
     }
 
     /// The sender of this name, if this video can be sent with it.
@@ -49,13 +52,18 @@ impl Catalog {
         }
     }
 
-    /// The form of a scheme that the peer follows. One for stateful receivers is sent as it is to peers that negotiated
-    /// state changes, as this project's own receiver does; browsers do not, and get its form for a standard decoder.
+    /// The form of a scheme that the peer follows and the video allows. One for stateful receivers is sent as it is to peers
+    /// that negotiated state changes, as this project's own receiver does; browsers do not, and get its form for a standard
+    /// decoder.
     pub(super) fn followed(
         &self,
         scheme: Arc<dyn SenderFactory>,
         video: &Video,
     ) -> Result<Arc<dyn SenderFactory>, Refused> {
+        let scheme = match scheme.as_scheme() {
+            Some(known) if self.is_encoded => Arc::new(known.clone().for_encoded_frames()),
+            _ => scheme,
+        };
         if video.extensions.states.is_some() && video.extensions.grace.is_some() {
             return Ok(scheme);
         }

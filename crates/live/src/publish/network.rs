@@ -77,6 +77,7 @@ impl Network {
             tracing::info!(max_rate = %usable, "each viewer is sent at most what an encoder can use at {}", format.size);
             Some(usable)
         });
+        let ceilings = Ceilings::new(max_rate, config.max_total_rate, begin);
         let network = Network {
             clock,
             poller,
@@ -88,8 +89,10 @@ impl Network {
             pictures: Pictures::new(format, begin),
             encoders,
             audience: Audience::new(config.max_viewers),
-            ceilings: Ceilings::new(max_rate, config.max_total_rate, begin)
-                .following_media(is_open && config.codec.is_none()),
+            ceilings: match is_open && config.codec.is_none() {
+                true => ceilings.following_media(usable(format)),
+                false => ceilings,
+            },
             records,
             judged: begin,
             ended: None,

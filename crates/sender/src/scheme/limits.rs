@@ -1,4 +1,4 @@
-//! The rates between which an application lets a scheme choose.
+//! What an application gives a scheme to send: the rates between which it may choose, and frames that are made elsewhere.
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, check};
 
@@ -24,6 +24,16 @@ const ASSUMED_ROUND_TRIP: Span = Span::from_millis(100);
 const PACKET: Bytes = Bytes::new(1500);
 
 impl Scheme {
+    /// The same scheme for frames that are encoded elsewhere and sent unchanged: none is left out because others wait, since
+    /// all of them up to the next keyframe would be lost with it. A queue that is thrown away as a whole still is.
+    #[must_use]
+    pub fn for_encoded_frames(mut self) -> Scheme {
+        if let FramesConfig::RateTargeted(config) = &mut self.frames {
+            config.safeguards.pause = None;
+        }
+        self
+    }
+
     /// The same scheme within these rates: its controller begins at `start` and never needs more than `wire`, its
     /// encoder stays between `min` and `max`, and padding never fills more than `wire`.
     ///
@@ -101,6 +111,16 @@ mod tests {
     fn limits() -> RateLimits {
         let [min, start, max, wire] = [150, 150, 1500, 1594].map(Rate::from_kbps);
         RateLimits { min, start, max, wire }
+    }
+
+    #[test]
+    fn a_frame_that_is_encoded_already_is_not_left_out_because_others_wait() {
+        for name in ["vidaptive", "copa", "thalweg:conventional", "salsify"] {
+            let known: Scheme = name.parse().unwrap();
+            let FramesConfig::RateTargeted(before) = known.frames.clone() else { continue };
+            let FramesConfig::RateTargeted(after) = known.for_encoded_frames().frames else { panic!("{name}") };
+            assert_eq!((after.safeguards.pause, after.safeguards.reset), (None, before.safeguards.reset), "{name}");
+        }
     }
 
     #[test]

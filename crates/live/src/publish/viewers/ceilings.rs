@@ -64,21 +64,22 @@ pub(crate) struct Ceilings {
     /// The most that one viewer, and all together, may be sent.
     max: Option<Rate>,
     max_total: Option<Rate>,
-    /// Frames are made elsewhere and sent unchanged over an open path: nobody knows how much they take before they come, and
-    /// more than their growth and [`FIRST`] beside them, for audio and repair, would be padding.
-    follows_media: bool,
+    /// Where frames are made elsewhere and sent unchanged over an open path, the most before they come: nobody knows how much
+    /// they take, and more than their growth and [`FIRST`] beside them, for audio and repair, would be padding.
+    before_media: Option<Rate>,
     /// When the total was last shared out.
     shared_out: Time,
 }
 
 impl Ceilings {
     pub(crate) fn new(max: Option<Rate>, max_total: Option<Rate>, begin: Time) -> Ceilings {
-        Ceilings { max, max_total, follows_media: false, shared_out: begin }
+        Ceilings { max, max_total, before_media: None, shared_out: begin }
     }
 
-    /// The same where each viewer is sent at most what follows from the frames of the last second, unless a limit is set.
-    pub(crate) fn following_media(self, follows_media: bool) -> Ceilings {
-        Ceilings { follows_media: follows_media && self.max.is_none(), ..self }
+    /// The same where each viewer is sent at most what follows from the frames of the last second, and at most `first` where
+    /// there are none, unless a limit is set.
+    pub(crate) fn following_media(self, first: Rate) -> Ceilings {
+        Ceilings { before_media: Some(first).filter(|_| self.max.is_none()), ..self }
     }
 
     /// Refuses one more than `viewers` where there would be less than [`LEAST`] for each.
@@ -94,7 +95,7 @@ impl Ceilings {
     /// Sets the most that each viewer may be sent, where there is a limit: at once when viewers came or went, and as they
     /// use it.
     pub(crate) fn share_out(&mut self, now: Time, audience_changed: bool, viewers: &mut Viewers) {
-        let follows = self.max_total.is_some() || self.follows_media;
+        let follows = self.max_total.is_some() || self.before_media.is_some();
         if self.max.is_none() && !follows {
             return;
         }
@@ -111,8 +112,8 @@ impl Ceilings {
             None => vec![max; used.len()],
         };
         for (viewer, share) in viewers.iter_mut().zip(shares) {
-            let encoded = viewer.gauges.encoded(now);
-            let share = if self.follows_media && encoded > Rate::ZERO { share.min(of_media(encoded)) } else { share };
+            let encoded = Some(viewer.gauges.encoded(now)).filter(|encoded| *encoded > Rate::ZERO);
+            let share = self.before_media.map_or(share, |first| share.min(encoded.map_or(first, of_media)));
             viewer.outgoing.set_ceiling(now, Some(share));
             viewer.due(now);
         }
@@ -121,7 +122,7 @@ impl Ceilings {
     /// The most that one more than `viewers` may be sent as it connects, until the rate is shared out anew.
     pub(crate) fn first(&self, viewers: usize) -> Option<Rate> {
         let part = self.max_total.map(|total| total.scale(1.0 / (viewers + 1) as f64));
-        self.max.into_iter().chain(part).min()
+        [self.max, self.before_media, part].into_iter().flatten().min()
     }
 }
 
@@ -148,6 +149,10 @@ mod tests {
     #[test]
     fn frames_that_are_sent_unchanged_may_double_and_leave_room_for_audio() {
         assert_eq!(of_media(Rate::from_kbps(300)), Rate::from_kbps(1100));
+        let ceilings = |max| Ceilings::new(max, None, Time::ZERO).following_media(Rate::from_kbps(600));
+        assert_eq!(ceilings(None).first(0), Some(Rate::from_kbps(600)), "before the first frame");
+        let set = Rate::from_kbps(12_000);
+        assert_eq!(ceilings(Some(set)).first(0), Some(set), "a limit that is set is the only one");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What an application gives a scheme to send: the rates between which it may choose, and frames that are made elsewhere.
+//! Schemes as an application needs them: within the rates that it allows, and for frames that are made elsewhere.
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, check};
 

@@ -97,7 +97,8 @@ test('two call each other, each sees and hears the other, and a third has no pla
     await second.waitForFunction(() => window.thalweg.call?.seat === 'b', null, { timeout: 20_000 });
     const pages = [first, second];
     for (const page of pages) for (const selector of ['#own', '#other']) await read(page, selector, '/a/barcode.js');
-    for (const page of pages) await untilRead(page, '#other', 90);
+    // A page that is drawn beside another reads some pictures on one side only.
+    for (const page of pages) await untilRead(page, '#other', 150);
     await screenshot(first, 'call');
     const figures = {};
     for (const [name, page, from] of [['first', first, second], ['second', second, first]]) {
@@ -107,8 +108,7 @@ test('two call each other, each sees and hears the other, and a third has no pla
       const unread = other.filter(({ number }) => number === null).length;
       figures[name] = { pictures: other.length, unread, 'P50 ms': Math.round(p50), 'P95 ms': Math.round(percentile(late, 0.95)), audio: audio.packetsReceived };
       assert.ok(unread <= 0.05 * other.length + 5, `${unread} of ${other.length} pictures could not be read`);
-      // Of ninety, as many as a page beside another reads on both sides.
-      assert.ok(late.length > 30 && p50 > -50 && p50 < 800, `${late.length} pictures, half of them ${p50} ms late`);
+      assert.ok(late.length > 45 && p50 > -50 && p50 < 800, `${late.length} pictures, half of them ${p50} ms late`);
       assert.ok(audio.packetsReceived > 50, `${audio.packetsReceived} packets of audio`);
     }
     console.table(figures);

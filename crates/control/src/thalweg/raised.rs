@@ -80,3 +80,27 @@ impl Raised {
         (is_over && now.between > now.served.scale(TIMES)).then_some(now.least)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Smoothing;
+
+    /// The least delay after two seconds of frames each 33 ms whose packets follow each other by 2 ms, `late` by turns.
+    fn after(late: [i64; 2]) -> Option<Span> {
+        let mut raised = Raised::new(Smoothing::default().build().unwrap());
+        raised.on_behind(Span::from_millis(2), crate::packet::MSS);
+        (0..60).find_map(|frame| {
+            let delay = Span::from_millis(late[frame as usize % 2]);
+            raised.on_first(Time::from_millis(33 * frame), delay, Span::from_millis(31), true, 1.0)
+        })
+    }
+
+    #[test]
+    fn frames_that_are_late_by_the_same_over_an_idle_path_come_over_a_longer_one_and_others_behind_packets_of_another_flow()
+     {
+        assert_eq!(after([104, 100]), Some(Span::from_millis(100)));
+        assert_eq!(after([100, 105]), Some(Span::from_millis(100)), "at the bound");
+        assert_eq!(after([106, 100]), None);
+    }
+}

@@ -72,12 +72,13 @@ impl Network {
         let encoders = Encoders::new(encoding, format.interval(), config.encoders, begin, outbox.clone());
         // An emulated link is there to be filled.
         let is_open = config.channels.iter().all(|channel| channel.link.is_none());
+        let usable = is_open.then(|| usable(format));
+        let (of_encoder, before_media) = if config.codec.is_some() { (usable, None) } else { (None, usable) };
         let max_rate = config.max_rate.or_else(|| {
-            let usable = (is_open && config.codec.is_some()).then(|| usable(format))?;
+            let usable = of_encoder?;
             tracing::info!(max_rate = %usable, "each viewer is sent at most what an encoder can use at {}", format.size);
             Some(usable)
         });
-        let ceilings = Ceilings::new(max_rate, config.max_total_rate, begin);
         let network = Network {
             clock,
             poller,
@@ -89,10 +90,7 @@ impl Network {
             pictures: Pictures::new(format, begin),
             encoders,
             audience: Audience::new(config.max_viewers),
-            ceilings: match is_open && config.codec.is_none() {
-                true => ceilings.following_media(usable(format)),
-                false => ceilings,
-            },
+            ceilings: Ceilings::new(max_rate, config.max_total_rate, begin).following_media(before_media),
             records,
             judged: begin,
             ended: None,

@@ -76,10 +76,10 @@ impl Ceilings {
         Ceilings { max, max_total, before_media: None, shared_out: begin }
     }
 
-    /// The same where each viewer is sent at most what follows from the frames of the last second, and at most `first` where
-    /// there are none, unless a limit is set.
-    pub(crate) fn following_media(self, first: Rate) -> Ceilings {
-        Ceilings { before_media: Some(first).filter(|_| self.max.is_none()), ..self }
+    /// The same where, if there is a `first` and no limit is set, each viewer is sent at most what follows from the frames of
+    /// the last second, and at most `first` where there are none.
+    pub(crate) fn following_media(self, first: Option<Rate>) -> Ceilings {
+        Ceilings { before_media: first.filter(|_| self.max.is_none()), ..self }
     }
 
     /// Refuses one more than `viewers` where there would be less than [`LEAST`] for each.
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn frames_that_are_sent_unchanged_may_double_and_leave_room_for_audio() {
         assert_eq!(of_media(Rate::from_kbps(300)), Rate::from_kbps(1100));
-        let ceilings = |max| Ceilings::new(max, None, Time::ZERO).following_media(Rate::from_kbps(600));
+        let ceilings = |max| Ceilings::new(max, None, Time::ZERO).following_media(Some(Rate::from_kbps(600)));
         assert_eq!(ceilings(None).first(0), Some(Rate::from_kbps(600)), "before the first frame");
         let set = Rate::from_kbps(12_000);
         assert_eq!(ceilings(Some(set)).first(0), Some(set), "a limit that is set is the only one");

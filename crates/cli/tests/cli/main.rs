@@ -12,6 +12,9 @@ mod deploy;
 mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
+#[cfg(all(feature = "live", target_os = "linux"))]
+#[path = "../../../live/tests/http.rs"]
+mod http;
 mod hunt;
 #[path = "../../../../tests/in_real_time.rs"]
 mod in_real_time;
@@ -19,6 +22,8 @@ mod input;
 mod kept;
 mod manners;
 mod options;
+#[cfg(all(feature = "live", target_os = "linux"))]
+mod peers;
 mod policy;
 #[cfg(feature = "parquet")]
 mod quality;

@@ -21,6 +21,8 @@ mod in_real_time;
 mod input;
 mod kept;
 mod manners;
+#[cfg(all(feature = "libvpx", target_os = "linux"))]
+mod memory;
 mod options;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod peers;

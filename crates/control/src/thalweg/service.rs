@@ -7,7 +7,7 @@ use crate::packet::SentPacket;
 
 use super::JITTER;
 use super::raised::Raised;
-use super::steps::Steps;
+use super::steps::{Measured, Steps};
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
@@ -172,10 +172,11 @@ impl Service {
             // What lies within the jitter is no measurement that could be alike.
             if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO) {
                 let usual = self.slow.value().unwrap_or_default();
-                if let Some(row) = steps.on_served(served, packet.size, usual, self.wire) {
+                let measured = Measured { at, served, size: packet.size };
+                if let Some(row) = steps.on_served(measured, usual, self.wire) {
                     (self.quick, self.slow) = self.fresh;
                     self.stepped += 1;
-                    for (served, size) in row {
+                    for Measured { served, size, .. } in row {
                         self.quick.add(*served, *size);
                         self.slow.add(*served, *size);
                     }

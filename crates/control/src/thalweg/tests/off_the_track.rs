@@ -133,6 +133,21 @@ fn ten_packets_served_alike_are_a_step_down_and_up_and_packets_served_in_turns_a
     assert!((rate(&flow) - rate(&other)).abs() < 30.0, "{} and {} kbps", rate(&flow), rate(&other));
 }
 
+#[test]
+fn a_turn_of_a_cell_serves_its_packets_alike_and_is_no_step() {
+    // Twelve packets within 12 ms, after 2 Mbps.
+    let after_a_turn = |lasts| {
+        let steps = Some(steps::Config { lasts, ..steps::Config::default() });
+        let mut flow = Flow::new(Thalweg::new(Config { steps, ..steady() }).unwrap());
+        play(&mut flow, 0..100, 3, 4);
+        play(&mut flow, 100..101, 12, 1);
+        flow.limits().capacity.as_mbps_f64()
+    };
+    let (lasting, any) = (after_a_turn(steps::Config::default().lasts), after_a_turn(Span::ZERO));
+    assert!((1.9..3.0).contains(&lasting), "{lasting} Mbps");
+    assert!((6.0..8.5).contains(&any), "{any} Mbps");
+}
+
 /// Numbers in 0..n without a pattern.
 fn scattered(n: u64) -> impl Iterator<Item = u64> {
     let mut state = 1_u64;

@@ -1,12 +1,13 @@
 //! Paths off the beaten track, on which `thalweg` with all of its parts finds the rate again, and loses little
 //! (docs/thalweg.md). Each is played without these parts too, so that a test shows what they are for.
 
+use thalweg_control::thalweg;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::scenario::Video;
 use thalweg_lab::{Outcome, Scenario};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig};
-use thalweg_sender::FeedbackStyle;
+use thalweg_sender::{ControllerConfig, FeedbackStyle};
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::scenarios::support::named;
@@ -34,9 +35,16 @@ fn over(rates: &str, seconds: i64) -> Scenario {
     scenario(vec![rate(rates), delay("25ms", Jitter::None)], seconds)
 }
 
+/// `thalweg` with the parts of its controller for these paths taken out is the controller's default.
 fn played(scenario: &Scenario, scheme: &str, everywhere: bool) -> Outcome {
-    let scheme = named(scheme);
-    scenario.play(&if everywhere { scheme.everywhere() } else { scheme }).unwrap().outcome
+    let mut scheme = named(scheme);
+    if let ControllerConfig::Thalweg(config) = &mut scheme.controller {
+        if !everywhere {
+            let thalweg::Config { packet, wire, holds_packets, .. } = *config;
+            *config = thalweg::Config { packet, wire, holds_packets, ..thalweg::Config::default() };
+        }
+    }
+    scenario.play(&scheme).unwrap().outcome
 }
 
 /// Mean rate of the video with its headers in Mbps, from this second on.

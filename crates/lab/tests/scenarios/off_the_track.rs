@@ -7,7 +7,8 @@ use thalweg_lab::scenario::Video;
 use thalweg_lab::{Outcome, Scenario};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig};
-use thalweg_sender::{ControllerConfig, FeedbackStyle};
+use thalweg_sender::FeedbackStyle;
+use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::scenarios::support::named;

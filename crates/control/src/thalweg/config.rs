@@ -73,31 +73,16 @@ impl Default for Config {
             forget_after: Span::from_secs(1),
             holds_packets: false,
             margin: Some(margin::Config::default()),
-            trains: None,
-            steps: None,
-            jitter: None,
-            policer: None,
-            rebases: false,
-        }
-    }
-}
-
-impl Config {
-    /// The same with every part for paths off the beaten track.
-    #[must_use]
-    pub fn everywhere(self) -> Config {
-        let pauses = Some(Span::from_millis(160));
-        Config {
-            margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
             trains: Some(trains::Config::default()),
             steps: Some(steps::Config::default()),
             jitter: Some(jitter::Config::default()),
             policer: Some(policer::Config::default()),
             rebases: true,
-            ..self
         }
     }
+}
 
+impl Config {
     /// Checks that every parameter is in range.
     ///
     /// # Errors

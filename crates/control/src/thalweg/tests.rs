@@ -17,6 +17,11 @@ fn steady() -> Config {
         packets: 0.0,
         packet: Bytes::new(900),
         wire: Bytes::new(1000),
+        trains: None,
+        steps: None,
+        jitter: None,
+        policer: None,
+        rebases: false,
         ..Config::default()
     }
 }

@@ -36,13 +36,13 @@ fn over(rates: &str, seconds: i64) -> Scenario {
     scenario(vec![rate(rates), delay("25ms", Jitter::None)], seconds)
 }
 
-/// `thalweg` with the parts of its controller for these paths taken out is the controller's default.
+/// Plays a scheme, of which parts of its controller are taken out unless it is to find its way everywhere.
 fn played(scenario: &Scenario, scheme: &str, everywhere: bool) -> Outcome {
     let mut scheme = named(scheme);
     if let ControllerConfig::Thalweg(config) = &mut scheme.controller {
         if !everywhere {
-            let thalweg::Config { packet, wire, holds_packets, .. } = *config;
-            *config = thalweg::Config { packet, wire, holds_packets, ..thalweg::Config::default() };
+            let off = thalweg::Config { trains: None, steps: None, jitter: None, policer: None, rebases: false, ..*config };
+            *config = off;
         }
     }
     scenario.play(&scheme).unwrap().outcome

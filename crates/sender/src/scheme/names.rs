@@ -235,17 +235,17 @@ pub fn known() -> &'static [Known] {
         Known {
             name: "thalweg",
             about: "our own: late choice of frames within a budget learned from past queueing (docs/thalweg.md)",
-            make: || thalweg::thalweg().everywhere(),
+            make: thalweg::thalweg,
         },
         Known {
             name: "thalweg:standard-decoder",
             about: "our own with recovery from golden and altref frames, for any VP8 receiver",
-            make: || thalweg::standard_decoder().everywhere(),
+            make: thalweg::standard_decoder,
         },
         Known {
             name: "thalweg:conventional",
             about: "our controller for conventional encoders with a target rate",
-            make: || thalweg::conventional().everywhere(),
+            make: thalweg::conventional,
         },
         Known {
             name: "vidaptive+functional",

@@ -59,11 +59,11 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            budget: Span::from_millis(60),
+            budget: Span::from_millis(80),
             packets: 4.0,
             contended_packets: 1.0,
             quick: 0.03,
-            slow: 0.018,
+            slow: 0.025,
             longest_service: Span::from_millis(30),
             packet: Bytes::new(1140),
             wire: Bytes::new(1230),

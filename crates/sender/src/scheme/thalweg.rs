@@ -19,11 +19,11 @@ fn controller(packets: &PacketSizes) -> ControllerConfig {
     ControllerConfig::Thalweg(thalweg::Config { packet, wire, ..thalweg::Config::default() })
 }
 
-/// As much FEC with each frame as leaves one in fifty incomplete at the measured loss: it arrives before the next frame,
+/// As much FEC with each frame as leaves one in twenty-five incomplete at the measured loss: it arrives before the next frame,
 /// a retransmission does not. A receiver that requests retransmissions gets them. A packet that overtook others makes no
 /// loss of them.
 fn repair(max_per_packet: f64) -> repair::Config {
-    let amount = fec::Amount::Residual(0.02);
+    let amount = fec::Amount::Residual(0.04);
     let fec = fec::Config { amount, reach: Span::ZERO, max_per_packet, takes_back: true, ..fec::Config::default() };
     repair::Config { fec: Some(fec), ..repair::Config::default() }
 }

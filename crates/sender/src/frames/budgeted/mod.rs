@@ -65,7 +65,7 @@ impl Default for Config {
         Config {
             shares: vec![0.2],
             shares_for: None,
-            intervals: 1.2,
+            intervals: 1.3,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
             forced_within: Span::from_millis(220),

@@ -42,7 +42,7 @@ impl Default for Config {
         Config {
             window: Span::from_secs(10),
             bound: Span::from_millis(100),
-            late: 2.0,
+            late: 8.0,
             waiting: 0.2,
             min: Span::from_millis(20),
             max: Span::from_millis(160),

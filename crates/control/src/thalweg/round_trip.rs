@@ -19,7 +19,7 @@ const DRAIN_AFTER: Span = Span::from_secs(5);
 const DRAINED: f64 = 0.9;
 /// Packets under way where that does not show an empty path, because the path was taken for faster than it is (BBR's
 /// PROBE_RTT, specs/bbr.md 4). What still waits behind so few does not wait for us.
-const FEW: u64 = 4;
+pub(super) const FEW: u64 = 4;
 /// Before the first was measured, as in the engine (specs/vidaptive.md C3).
 pub(super) const ASSUMED: Span = Span::from_millis(100);
 /// The weight of a report in the time that reports are held back: an eighth, as of the round trip (RFC 6298).
@@ -68,6 +68,29 @@ impl RoundTrip {
         self.contended.map_or(Span::ZERO, |since| now - since)
     }
 
+    /// When the path was last seen empty, or looked for in vain.
+    pub(super) fn empty_at(&self) -> Option<Time> {
+        self.empty_at
+    }
+
+    /// Keeps what is known of the empty path while it cannot be seen.
+    pub(super) fn keep(&mut self, now: Time) {
+        if let Some(min) = self.min.get() {
+            self.min.add(now, min, MEMORY);
+        }
+        (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
+    }
+
+    /// Returns true while it looks whether the path drains.
+    pub(super) fn is_looking(&self) -> bool {
+        self.drain.is_some()
+    }
+
+    /// Looks at once, with few packets, whether the path drains.
+    pub(super) fn look(&mut self, now: Time) {
+        self.drain.get_or_insert(Drain { began: now, to_few: true, drained: None });
+    }
+
     /// The path has become longer by so much.
     pub(super) fn on_risen(&mut self, now: Time, by: Span) {
         if let Some(min) = self.min.get() {
@@ -77,9 +100,9 @@ impl RoundTrip {
         (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
     }
 
-    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, a packet takes
-    /// the path `service`, and an empty one delays by up to `jitter` more than the least.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, service: Span, jitter: Span) {
+    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, few packets of
+    /// our own wait for each other for up to `own`, and an empty path delays by up to `jitter` more than the least.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, own: Span, jitter: Span) {
         let now = feedback.now;
         if let Some(held) = feedback.mean_held() {
             self.held = self.held + (held - self.held) / HOLD_GAIN;
@@ -89,8 +112,7 @@ impl RoundTrip {
         let Some((least, _)) = samples.clone().min() else { return };
         self.min.add(now, least, MEMORY);
         let looked = *self.empty_at.get_or_insert(now);
-        // Few packets of our own may wait for each other.
-        let own = if self.drain.is_some_and(|drain| drain.to_few) { service * FEW as i64 } else { Span::ZERO };
+        let own = if self.drain.is_some_and(|drain| drain.to_few) { own } else { Span::ZERO };
         if self.min.get().is_some_and(|min| least <= min + JITTER + jitter + own) {
             (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
             return;

@@ -164,7 +164,8 @@ impl Thalweg {
     fn fills(&self, served: Rate) -> Bytes {
         let Config { wire, packets, .. } = self.config;
         let rate = self.kept(served);
-        if let Some(window) = self.competing.as_ref().and_then(Competing::window) {
+        let competed = self.competing.as_ref().and_then(Competing::window);
+        if let Some(window) = competed.filter(|_| !self.round_trip.is_looking()) {
             return window;
         }
         if let Some(drained) = self.round_trip.draining(self.carries(), wire) {
@@ -193,7 +194,8 @@ impl Thalweg {
             return if self.outstanding.bytes() == Bytes::ZERO { packet } else { Bytes::ZERO };
         }
         // Beside flows that fill the queue: what the window pays for, so that it is filled in the mean.
-        let paid = self.competing.as_ref().and_then(|competing| competing.free(self.now));
+        let paid = self.competing.as_ref().filter(|_| !self.round_trip.is_looking());
+        let paid = paid.and_then(|competing| competing.free(self.now));
         let free = paid.unwrap_or_else(|| self.may_be_under_way().saturating_sub(self.outstanding.bytes()));
         free.scale(packet.as_f64() / wire.as_f64())
     }
@@ -225,10 +227,8 @@ impl Thalweg {
 
     /// How long few packets of our own may wait for each other.
     fn own_wait(&self) -> Span {
-        let all = |rate: Rate| rate.time_for(self.config.wire) * round_trip::FEW as i64;
-        // No longer than they take the path beyond a round trip, where the whole path's rate is known.
-        let path = self.competing.as_ref().and_then(Competing::path);
-        path.map_or(all(self.capacity()), |path| (all(path) - self.round_trip.get()).max(Span::ZERO))
+        let known = self.competing.as_ref().and_then(|competing| competing.own_wait(self.round_trip.get()));
+        known.unwrap_or(self.capacity().time_for(self.config.wire) * round_trip::FEW as i64)
     }
 
     /// Takes feedback for whether another flow fills the queue; returns true while we compete with it.
@@ -236,22 +236,38 @@ impl Thalweg {
         let (contended, empty_at, empty) =
             (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
         let Some(competing) = &mut self.competing else { return false };
+        competing.observe(feedback);
         let (now, others) = (feedback.now, competing.others());
+        let queue = feedback.srtt.unwrap_or_default() - empty;
         if competing.is_active() {
-            let Some(why) = competing.on_feedback(feedback, empty) else {
-                self.round_trip.keep(now);
-                self.service.keep();
+            self.round_trip.keep(now);
+            self.service.keep();
+            let was_looking = self.round_trip.is_looking();
+            let why = competing.on_feedback(feedback, empty);
+            if was_looking {
+                let own = competing.own_wait(empty).unwrap_or_default();
+                let drained = self.outstanding.bytes() <= competing.little(empty);
+                let jitter = self.jitter.as_ref().map_or(Span::ZERO, Jitter::get);
+                self.round_trip.on_feedback(feedback, drained, own, jitter);
+            } else if competing.looks(now) {
+                let little = competing.little(empty);
+                self.round_trip.look(now, little, queue);
+                self.decide(now, "drain", "whether others still fill the queue", before);
                 return true;
-            };
-            competing.leave();
+            }
+            let drained = was_looking && !self.round_trip.is_looking() && !self.is_contended();
+            let Some(why) = why.or(drained.then_some("the queue drains once little is sent")) else { return true };
+            self.competing.iter_mut().for_each(Competing::leave);
+            self.round_trip.forget(now);
             self.margin.iter_mut().for_each(Margin::forget);
             self.decide(now, "yield", why, before);
         } else if contended && others.is_some_and(|others| others >= competing.enters()) {
             competing.enter(feedback);
+            self.round_trip.forget(now);
             self.decide(now, "compete", "the queue does not drain, and others' packets are among ours", before);
             return true;
-        } else if competing.suspects(now, empty_at, empty) && !self.round_trip.is_looking() {
-            self.round_trip.look(now);
+        } else if competing.suspects(now, empty_at, empty, queue) && !self.round_trip.is_looking() {
+            self.round_trip.look(now, competing.little(empty), queue);
             self.decide(now, "drain", "others' packets are among ours in a queue that was not seen empty", before);
         }
         false

@@ -29,6 +29,16 @@ pub struct Config {
     pub after: Span,
     /// ... while others had this share of what the path served.
     pub enters: f64,
+    /// ... and either a packet was lost not longer ago than this ...
+    pub lost_within: Span,
+    /// ... or the queue was as long as this.
+    pub long: Span,
+    /// TEMP
+    pub weight: f64,
+    /// TEMP
+    pub gives_way: bool,
+    /// It is looked again whether the queue drains after so long.
+    pub again: Span,
     /// Below this share of others it ends.
     pub leaves: f64,
     /// The longest queue that is competed for: what the path carries in this time.
@@ -43,6 +53,11 @@ impl Default for Config {
             round_trips: 5.0,
             after: Span::from_millis(1000),
             enters: 0.2,
+            lost_within: Span::from_secs(3),
+            long: Span::from_millis(150),
+            weight: 1.0,
+            gives_way: true,
+            again: Span::from_secs(10),
             leaves: 0.1,
             longest: Span::from_millis(300),
             credit: Span::from_millis(300),
@@ -53,6 +68,11 @@ impl Default for Config {
 /// The path is not taken for busy if it served without a pause for less of the window than this.
 const BUSY: f64 = 0.5;
 
+/// A queue below this is no other flow's: twice the jitter.
+const SHORT: Span = Span::from_millis(10);
+/// The share of what the path carries in a round trip that is under way while it is looked whether the queue drains.
+const LITTLE: f64 = 0.125;
+
 impl Config {
     pub(super) fn build(self, wire: Bytes, together: Span) -> Result<Competing, ConfigError> {
         check("thalweg.competing.round_trips", self.round_trips).within(0.0..=1000.0, "5")?;
@@ -60,12 +80,15 @@ impl Config {
         check("thalweg.competing.leaves", self.leaves).within(0.0..=self.enters, "0.1")?;
         for (name, value) in [
             ("thalweg.competing.after", self.after),
+            ("thalweg.competing.lost_within", self.lost_within),
+            ("thalweg.competing.long", self.long),
+            ("thalweg.competing.again", self.again),
             ("thalweg.competing.longest", self.longest),
             ("thalweg.competing.credit", self.credit),
         ] {
             check(name, value).within(above(Span::ZERO), "the default")?;
         }
-        Ok(Competing { config: self, wire, together, cross: Cross::default(), active: None })
+        Ok(Competing { config: self, wire, together, cross: Cross::default(), lost: None, active: None })
     }
 }
 
@@ -73,6 +96,8 @@ impl Config {
 #[derive(Debug, Clone, Copy)]
 struct Active {
     since: Time,
+    /// When it was last looked whether the queue drains.
+    looked: Time,
     window: Window,
     /// The smoothed round trip.
     round_trip: Span,
@@ -88,6 +113,8 @@ pub(super) struct Competing {
     wire: Bytes,
     together: Span,
     cross: Cross,
+    /// When a packet was last reported lost.
+    lost: Option<Time>,
     active: Option<Active>,
 }
 
@@ -146,19 +173,40 @@ impl Competing {
         self.cross.on_arrival(at, packet, due, self.together);
     }
 
-    /// Returns true if another flow seems to fill the queue, which was last seen empty at `empty`.
-    pub(super) fn suspects(&self, now: Time, empty: Option<Time>, round_trip: Span) -> bool {
-        let patience = self.config.after.max(round_trip.scale(self.config.round_trips));
-        let is_full = empty.is_some_and(|empty| now - empty > patience);
-        is_full && self.cross.busy() >= BUSY && self.cross.share().is_some_and(|share| share >= self.config.enters)
+    /// Takes feedback for losses.
+    pub(super) fn observe(&mut self, feedback: &Feedback<'_>) {
+        if feedback.reports.iter().any(|report| report.fate == Fate::Lost) {
+            self.lost = Some(feedback.now);
+        }
+    }
+
+    /// Returns true if another flow seems to fill the queue of a path with this round trip, and `queue` more at present,
+    /// which was last seen empty at `empty`.
+    pub(super) fn suspects(&self, now: Time, empty: Option<Time>, round_trip: Span, queue: Span) -> bool {
+        let Config { after, round_trips, lost_within, long, .. } = self.config;
+        let patience = after.max(round_trip.scale(round_trips));
+        let is_full = empty.is_some_and(|empty| now - empty > patience) && queue >= SHORT;
+        // One that keeps queues short loses nothing in them.
+        let overflows = queue >= long || self.lost.is_some_and(|lost| now - lost <= lost_within);
+        is_full && overflows && self.cross.busy() >= BUSY && self.cross.share().is_some_and(|share| share >= self.config.enters)
+    }
+
+    /// What is under way while it is looked whether the queue drains, given the round trip of the empty path.
+    pub(super) fn little(&self, empty: Span) -> Bytes {
+        self.cross.path().map_or(self.wire, |path| path.over(empty).scale(LITTLE)).max(self.wire)
+    }
+
+    /// How long as few packets wait for each other on an empty path, where its rate is known.
+    pub(super) fn own_wait(&self, empty: Span) -> Option<Span> {
+        Some((self.cross.path()?.time_for(self.little(empty)) - empty).max(Span::ZERO))
     }
 
     /// The queue did not drain: half of what is under way on the path, as beside one flow.
     pub(super) fn enter(&mut self, feedback: &Feedback<'_>) {
         let Some((round_trip, path)) = feedback.srtt.zip(self.cross.path()) else { return };
         let half = path.over(round_trip).as_f64() / self.wire.as_f64() / 2.0;
-        let window = Window::new(feedback.now, half);
-        self.active = Some(Active { since: feedback.now, window, round_trip, credit: 0.0, paid: feedback.now });
+        let window = Window::new(feedback.now, half, self.config.weight, self.config.gives_way);
+        self.active = Some(Active { since: feedback.now, looked: feedback.now, window, round_trip, credit: 0.0, paid: feedback.now });
     }
 
     /// Takes feedback while it competes, `empty` being the round trip of the empty path; returns why it ends.
@@ -184,6 +232,14 @@ impl Competing {
         }
         let alone = self.cross.share().is_some_and(|share| share < self.config.leaves);
         alone.then_some("hardly any packets of others are among ours")
+    }
+
+    /// Returns true where it is time to look whether the queue drains.
+    pub(super) fn looks(&mut self, now: Time) -> bool {
+        let again = self.config.again;
+        let Some(active) = self.active.as_mut().filter(|active| now - active.looked >= again) else { return false };
+        active.looked = now;
+        true
     }
 
     /// Ends it.

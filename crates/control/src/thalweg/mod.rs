@@ -301,7 +301,8 @@ impl Thalweg {
             }
         }
         let risen = self.service.on_arrivals(arrivals, self.jitter());
-        if is_first && self.start.is_some() && self.service.rate().is_some() {
+        if let Some(start) = self.start.as_mut().filter(|_| is_first && self.service.rate().is_some()) {
+            start.on_measured(feedback.now);
             self.decide(feedback.now, "open", "the first packets measured the path", before);
         }
         if risen > Span::ZERO {
@@ -356,7 +357,9 @@ impl Controller for Thalweg {
         let jitter = self.jitter();
         if !self.compete(feedback, before) {
             self.observe_queue(feedback, before);
-            if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
+            let opens = self.start.as_ref().is_some_and(|start| start.lasts(feedback.now));
+            let margin = self.margin.as_mut().filter(|_| !opens);
+            if let Some((margin, empty)) = margin.zip(self.service.min_delay()) {
                 margin.on_arrivals(feedback.now, &arrivals, empty + jitter, round_trip);
             }
         }

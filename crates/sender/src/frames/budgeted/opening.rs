@@ -20,14 +20,14 @@ pub struct OpeningConfig {
 
 impl Default for OpeningConfig {
     fn default() -> OpeningConfig {
-        OpeningConfig { share: 0.7, longest: Span::from_millis(50), lasts: Span::from_secs(1) }
+        OpeningConfig { share: 0.6, longest: Span::from_millis(65), lasts: Span::from_secs(1) }
     }
 }
 
 impl OpeningConfig {
     pub(super) fn build(self) -> Result<Opening, ConfigError> {
-        check("opening.share", self.share).within(above_to(0.0, 1.0), "0.7")?;
-        check("opening.longest", self.longest).within(above(Span::ZERO), "50ms")?;
+        check("opening.share", self.share).within(above_to(0.0, 1.0), "0.6")?;
+        check("opening.longest", self.longest).within(above(Span::ZERO), "65ms")?;
         check("opening.lasts", self.lasts).within(above(Span::ZERO), "1s")?;
         Ok(Opening { config: self, began: None })
     }

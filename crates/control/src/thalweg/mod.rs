@@ -175,7 +175,9 @@ impl Thalweg {
         // in each round trip, until the queue overflows.
         let more = self.round_trip.contended_for(self.now).as_secs_f64() * self.config.contended_packets;
         let contended = wire.scale(more).min(rate.over(MOST_CONTENDED));
+        let opening = self.start.as_ref().and_then(|start| start.queue(self.now));
         let queue = rate.over(self.budget()) + wire.scale(packets) + contended;
+        let queue = queue.min(opening.map_or(Bytes::MAX, |queue| rate.over(queue)));
         // At a rate that is held nothing queues on the path.
         let limit = self.overflow.limit().filter(|_| self.held().is_none());
         self.carries() + limit.map_or(queue, |limit| queue.min(limit)).max(wire)

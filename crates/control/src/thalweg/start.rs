@@ -15,13 +15,15 @@ pub struct Config {
     pub packets: u64,
     /// Packets more that may be under way for each that has arrived.
     pub growth: f64,
+    /// No longer a queue while it lasts than the path carries in this time.
+    pub queue: Span,
     /// For so long after the first measurement hindsight says nothing of the budget: frames are larger than usual.
     pub lasts: Span,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { packets: 4, growth: 8.0, lasts: Span::from_secs(1) }
+        Config { packets: 4, growth: 8.0, queue: Span::from_millis(80), lasts: Span::from_secs(1) }
     }
 }
 
@@ -29,6 +31,7 @@ impl Config {
     pub(super) fn build(self, wire: Bytes) -> Result<Start, ConfigError> {
         check("thalweg.opening.packets", self.packets).within(2..=100, "4")?;
         check("thalweg.opening.growth", self.growth).within(1.0..=100.0, "8")?;
+        check("thalweg.opening.queue", self.queue).within(above(Span::ZERO), "80ms")?;
         check("thalweg.opening.lasts", self.lasts).within(above(Span::ZERO), "1s")?;
         Ok(Start { config: self, wire, arrived: Bytes::ZERO, measured: None })
     }
@@ -54,6 +57,11 @@ impl Start {
     /// The path is measured for the first time.
     pub(super) fn on_measured(&mut self, now: Time) {
         self.measured = Some(now);
+    }
+
+    /// The longest queue while it lasts.
+    pub(super) fn queue(&self, now: Time) -> Option<Span> {
+        self.lasts(now).then_some(self.config.queue)
     }
 
     /// Returns true while it lasts.

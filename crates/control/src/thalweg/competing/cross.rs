@@ -101,8 +101,8 @@ mod tests {
 
     const TOGETHER: Span = Span::from_millis(2);
 
-    /// Frames of four packets of 1000 bytes each 40 ms over a path of 4 Mbps (2 ms a packet) with a standing queue of
-    /// 30 ms, in which others have `others` packets of that size before each frame.
+    /// Frames of four packets of 1000 bytes each 40 ms over a path of 4 Mbps (2 ms a packet) with a standing
+    /// queue, in which others have `others` packets of that size before each frame.
     fn played(others: i64, empty: bool) -> Cross {
         let mut cross = Cross::default();
         let mut arrival = Time::from_millis(50);
@@ -111,7 +111,7 @@ mod tests {
             for packet in 0..4 {
                 arrival += Span::from_millis(if packet == 0 { 2 + 2 * others } else { 2 });
                 let packet = SentPacket::new(PacketId(frame * 4 + packet), sent, Bytes::new(1000));
-                let due = if empty { arrival } else { sent };
+                let due = if empty { arrival } else { Time::ZERO };
                 cross.on_arrival(arrival, &packet, due, TOGETHER);
             }
         }
@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn a_queue_of_our_own_frames_has_no_packets_of_others() {
-        assert_eq!(played(0, false).share(), Some(0.0));
+        let cross = played(0, false);
+        assert_eq!((cross.path(), cross.share()), (Some(Rate::from_kbps(4000)), Some(0.0)));
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn beside(config: Config) -> Flow<Thalweg> {
 #[test]
 fn a_queue_of_others_that_does_not_drain_is_competed_for_within_two_seconds() {
     let mut flow = beside(competing());
-    assert_eq!(decided(&mut flow), ["drain", "compete"]);
+    assert_eq!(decided(&mut flow), ["drain", "contend", "compete"]);
     // Half of what is under way on a path of 4 Mbps and 110 ms, as smoothed, and some packets since.
     let allowed = allowed(&flow);
     assert!((25_000..36_000).contains(&allowed), "{allowed}");
@@ -65,7 +65,7 @@ fn once_hardly_any_packets_of_others_are_among_ours_the_queue_is_given_up() {
     let mut flow = beside(competing());
     // Frames of 20 packets take the path 40 ms: each comes right behind the one before, in a queue of our own.
     frames(&mut flow, 80..110, 20, 60);
-    assert_eq!(decided(&mut flow), ["drain", "compete", "yield"]);
+    assert_eq!(decided(&mut flow), ["drain", "contend", "compete", "yield"]);
     let rate = flow.limits().capacity;
     assert!((3.5..4.2).contains(&rate.as_mbps_f64()), "{rate}");
     let most = rate.over(Span::from_millis(ROUND_TRIP as i64) + steady().budget);

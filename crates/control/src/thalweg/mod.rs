@@ -36,8 +36,8 @@ use crate::feedback::Feedback;
 use crate::feedback::outstanding::Outstanding;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::{MSS, SentPacket};
-pub use competing::Config as CompetingConfig;
 use competing::Competing;
+pub use competing::Config as CompetingConfig;
 pub use config::Config;
 pub use jitter::Config as JitterConfig;
 use jitter::Jitter;
@@ -235,8 +235,7 @@ impl Thalweg {
 
     /// Takes feedback for whether another flow fills the queue; returns true while we compete with it.
     fn compete(&mut self, feedback: &Feedback<'_>, before: Rate) -> bool {
-        let (contended, empty_at, empty) =
-            (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
+        let (contended, empty_at, empty) = (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
         let Some(competing) = &mut self.competing else { return false };
         competing.observe(feedback);
         let (now, others) = (feedback.now, competing.others());

@@ -4,7 +4,7 @@ use thalweg_codecs::Codec;
 use thalweg_lab::metrics::response::mean_between;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
-use thalweg_lab::{simulate::Run, simulate, unattended};
+use thalweg_lab::{simulate, simulate::Run, unattended};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, Trace};
 use thalweg_sender::scheme::ControllerConfig;

@@ -59,15 +59,13 @@ impl Cross {
         if let Some((newest, _, _)) = before.filter(|_| waited) {
             let served = Served { at, took: at - newest, size: packet.size, within };
             let sums = self.of(within);
-            *sums =
-                Sums { took: sums.took + served.took, size: sums.size + served.size, packets: sums.packets + 1 };
+            *sums = Sums { took: sums.took + served.took, size: sums.size + served.size, packets: sums.packets + 1 };
             self.served.push_back(served);
         }
         let since = at - WINDOW;
         while let Some(served) = self.served.front().copied().filter(|served| served.at <= since) {
             let sums = self.of(served.within);
-            *sums =
-                Sums { took: sums.took - served.took, size: sums.size - served.size, packets: sums.packets - 1 };
+            *sums = Sums { took: sums.took - served.took, size: sums.size - served.size, packets: sums.packets - 1 };
             self.served.pop_front();
         }
     }

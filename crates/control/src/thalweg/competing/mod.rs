@@ -33,10 +33,6 @@ pub struct Config {
     pub lost_within: Span,
     /// ... or the queue was as long as this.
     pub long: Span,
-    /// TEMP
-    pub weight: f64,
-    /// TEMP
-    pub gives_way: bool,
     /// It is looked again whether the queue drains after so long.
     pub again: Span,
     /// Below this share of others it ends.
@@ -55,8 +51,6 @@ impl Default for Config {
             enters: 0.2,
             lost_within: Span::from_secs(3),
             long: Span::from_millis(150),
-            weight: 1.0,
-            gives_way: true,
             again: Span::from_secs(10),
             leaves: 0.1,
             longest: Span::from_millis(300),
@@ -128,11 +122,6 @@ impl Competing {
         self.cross.share()
     }
 
-    /// The rate of the whole path, from within frames.
-    pub(super) fn path(&self) -> Option<Rate> {
-        self.cross.path()
-    }
-
     /// Wire bytes that may be under way.
     pub(super) fn window(&self) -> Option<Bytes> {
         self.active.map(|active| self.wire.scale(active.window.packets()))
@@ -188,7 +177,10 @@ impl Competing {
         let is_full = empty.is_some_and(|empty| now - empty > patience) && queue >= SHORT;
         // One that keeps queues short loses nothing in them.
         let overflows = queue >= long || self.lost.is_some_and(|lost| now - lost <= lost_within);
-        is_full && overflows && self.cross.busy() >= BUSY && self.cross.share().is_some_and(|share| share >= self.config.enters)
+        is_full
+            && overflows
+            && self.cross.busy() >= BUSY
+            && self.cross.share().is_some_and(|share| share >= self.config.enters)
     }
 
     /// What is under way while it is looked whether the queue drains, given the round trip of the empty path.
@@ -205,8 +197,15 @@ impl Competing {
     pub(super) fn enter(&mut self, feedback: &Feedback<'_>) {
         let Some((round_trip, path)) = feedback.srtt.zip(self.cross.path()) else { return };
         let half = path.over(round_trip).as_f64() / self.wire.as_f64() / 2.0;
-        let window = Window::new(feedback.now, half, self.config.weight, self.config.gives_way);
-        self.active = Some(Active { since: feedback.now, looked: feedback.now, window, round_trip, credit: 0.0, paid: feedback.now });
+        let window = Window::new(feedback.now, half);
+        self.active = Some(Active {
+            since: feedback.now,
+            looked: feedback.now,
+            window,
+            round_trip,
+            credit: 0.0,
+            paid: feedback.now,
+        });
     }
 
     /// Takes feedback while it competes, `empty` being the round trip of the empty path; returns why it ends.

@@ -25,15 +25,13 @@ pub(super) struct Window {
     level: f64,
     friendly: f64,
     updated: Time,
-    weight: f64,
-    gives_way: bool,
 }
 
 impl Window {
     /// A window of so many packets, from which it grows as from a plateau.
-    pub(super) fn new(now: Time, packets: f64, weight: f64, gives_way: bool) -> Window {
+    pub(super) fn new(now: Time, packets: f64) -> Window {
         let packets = packets.max(LEAST);
-        Window { packets, plateau: packets, began: now, level: 0.0, friendly: packets, updated: now, weight, gives_way }
+        Window { packets, plateau: packets, began: now, level: 0.0, friendly: packets, updated: now }
     }
 
     /// Its size in packets.
@@ -44,10 +42,10 @@ impl Window {
     /// Grows, up to `most` packets.
     pub(super) fn on_time(&mut self, now: Time, round_trip: Span, most: f64) {
         let increase = if self.friendly >= self.plateau { 1.0 } else { FRIENDLY };
-        self.friendly += self.weight * increase * (now - self.updated).ratio(round_trip.max(Span::from_millis(1)));
+        self.friendly += increase * (now - self.updated).ratio(round_trip.max(Span::from_millis(1)));
         self.updated = now;
         let away = (now - self.began).as_secs_f64() - self.level;
-        let cubic = self.plateau + self.weight * STEEPNESS * away * away * away;
+        let cubic = self.plateau + STEEPNESS * away * away * away;
         self.packets = self.packets.max(cubic.max(self.friendly).min(most));
         self.friendly = self.friendly.min(self.packets);
     }
@@ -58,10 +56,10 @@ impl Window {
             return;
         }
         // Less than before leaves room for others (RFC 9438 section 4.7).
-        let gives_way = self.gives_way && self.packets < self.plateau;
+        let gives_way = self.packets < self.plateau;
         self.plateau = if gives_way { self.packets * (1.0 + DECREASE) / 2.0 } else { self.packets };
         self.packets = (self.packets * DECREASE).max(LEAST);
-        self.level = libm::cbrt((self.plateau - self.packets).max(0.0) / (STEEPNESS * self.weight));
+        self.level = libm::cbrt((self.plateau - self.packets).max(0.0) / STEEPNESS);
         (self.began, self.friendly, self.updated) = (now, self.packets, now);
     }
 }
@@ -81,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_loss_leaves_seven_tenths_once_a_round_trip_and_the_plateau_is_reached_again_after_k() {
-        let mut window = Window::new(MS(0), 100.0, 1.0, true);
+        let mut window = Window::new(MS(0), 100.0);
         window.on_loss(MS(1000), MS(900));
         window.on_loss(MS(1010), MS(950));
         assert!((window.packets() - 70.0).abs() < 1e-9, "the second left before the window decreased");
@@ -93,7 +91,7 @@ mod tests {
 
     #[test]
     fn with_short_round_trips_it_grows_as_renos_mean_does() {
-        let mut window = Window::new(MS(0), 20.0, 1.0, true);
+        let mut window = Window::new(MS(0), 20.0);
         window.on_loss(MS(1000), MS(900));
         // 0.53 packets each 50 ms from 14: 19.3 after half a second; the cubic has reached less than that.
         let packets = after(&mut window, 1010..=1500, 50);
@@ -102,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_loss_below_the_last_plateau_leaves_room_for_others() {
-        let mut window = Window::new(MS(0), 100.0, 1.0, true);
+        let mut window = Window::new(MS(0), 100.0);
         window.on_loss(MS(1000), MS(900));
         window.on_loss(MS(1200), MS(1100));
         assert!((window.packets() - 49.0).abs() < 1e-9);

@@ -184,9 +184,9 @@ impl Budgeted {
     /// Bytes that a frame may take: those that the controller leaves, and no more than the encoder's max rate has left,
     /// less its repair.
     fn free(&self, view: &View) -> Bytes {
-        let most = self.opening(view.now).map_or(Bytes::MAX, |opening| {
-            opening.most(view.limits.capacity).scale(view.payload_share)
-        });
+        let most = self
+            .opening(view.now)
+            .map_or(Bytes::MAX, |opening| opening.most(view.limits.capacity).scale(view.payload_share));
         view.room().min(self.cap.room(view.now)).min(most).scale(1.0 - view.repair_share)
     }
 

@@ -164,8 +164,7 @@ impl Thalweg {
     fn fills(&self, served: Rate) -> Bytes {
         let Config { wire, packets, .. } = self.config;
         let rate = self.kept(served);
-        let competed = self.competing.as_ref().and_then(Competing::window);
-        if let Some(window) = competed.filter(|_| !self.round_trip.is_looking()) {
+        if let Some(window) = self.competing.as_ref().and_then(Competing::window) {
             return window;
         }
         if let Some(drained) = self.round_trip.draining(self.carries(), wire) {
@@ -196,8 +195,7 @@ impl Thalweg {
             return if self.outstanding.bytes() == Bytes::ZERO { packet } else { Bytes::ZERO };
         }
         // Beside flows that fill the queue: what the window pays for, so that it is filled in the mean.
-        let paid = self.competing.as_ref().filter(|_| !self.round_trip.is_looking());
-        let paid = paid.and_then(|competing| competing.free(self.now));
+        let paid = self.competing.as_ref().and_then(|competing| competing.free(self.now));
         let free = paid.unwrap_or_else(|| self.may_be_under_way().saturating_sub(self.outstanding.bytes()));
         free.scale(packet.as_f64() / wire.as_f64())
     }
@@ -238,36 +236,26 @@ impl Thalweg {
         let (contended, empty_at, empty) = (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
         let Some(competing) = &mut self.competing else { return false };
         competing.observe(feedback);
-        let (now, others) = (feedback.now, competing.others());
+        let now = feedback.now;
         let queue = feedback.srtt.unwrap_or_default() - empty;
+        let contends = contended && competing.is_suspected(now, queue);
         if competing.is_active() {
             self.round_trip.keep(now);
             self.service.keep();
-            let was_looking = self.round_trip.is_looking();
-            let why = competing.on_feedback(feedback, empty);
-            if was_looking {
-                let own = competing.own_wait(empty).unwrap_or_default();
-                let drained = self.outstanding.bytes() <= competing.little(empty);
-                let jitter = self.jitter.as_ref().map_or(Span::ZERO, Jitter::get);
-                self.round_trip.on_feedback(feedback, drained, own, jitter);
-            } else if competing.looks(now) {
-                let little = competing.little(empty);
-                self.round_trip.look(now, little, queue);
-                self.decide(now, "drain", "whether others still fill the queue", before);
-                return true;
-            }
-            let drained = was_looking && !self.round_trip.is_looking() && !self.is_contended();
-            let Some(why) = why.or(drained.then_some("the queue drains once little is sent")) else { return true };
-            self.competing.iter_mut().for_each(Competing::leave);
+            let Some(why) = competing.on_feedback(feedback, empty) else { return true };
+            competing.leave();
             self.round_trip.forget(now);
             self.margin.iter_mut().for_each(Margin::forget);
             self.decide(now, "yield", why, before);
-        } else if contended && others.is_some_and(|others| others >= competing.enters()) {
-            competing.enter(feedback);
+        } else if contends && competing.enter(feedback) {
             self.round_trip.forget(now);
             self.decide(now, "compete", "the queue does not drain, and others' packets are among ours", before);
             return true;
-        } else if competing.suspects(now, empty_at, empty, queue) && !self.round_trip.is_looking() {
+        } else if self.round_trip.is_looking() {
+            // What is known of the empty path is what the queue is compared with.
+            self.round_trip.keep(now);
+            self.service.keep();
+        } else if competing.suspects(now, empty_at, empty, queue) {
             self.round_trip.look(now, competing.little(empty), queue);
             self.decide(now, "drain", "others' packets are among ours in a queue that was not seen empty", before);
         }

@@ -58,8 +58,8 @@ struct Drain {
 struct Suspected {
     /// The max in flight while it is looked whether it drains.
     most: Bytes,
-    /// Half of the queue when that began.
-    half: Span,
+    /// A queue that became shorter than this is no other flow's: a quarter of what it was.
+    short: Span,
     /// The least queue so far, and in this round trip.
     least: Option<Span>,
     now: Option<Span>,
@@ -84,7 +84,7 @@ impl Suspected {
         self.least = Some(self.least.map_or(queue, |least| least.min(queue)));
         self.stood = if falls { 0 } else { self.stood + 1 };
         match self.stood {
-            STOOD.. if self.least < Some(self.half) => Seen::Fell,
+            STOOD.. if self.least < Some(self.short) => Seen::Fell,
             STOOD.. => Seen::Stays,
             _ => Seen::Falls,
         }
@@ -140,7 +140,7 @@ impl RoundTrip {
 
     /// Looks at once, with no more than `most` under way, whether the path drains.
     pub(super) fn look(&mut self, now: Time, most: Bytes, queue: Span) {
-        let suspected = Suspected { most, half: queue / 2, least: None, now: None, stood: 0 };
+        let suspected = Suspected { most, short: queue / 4, least: None, now: None, stood: 0 };
         self.drain.get_or_insert(Drain { began: now, to_few: true, drained: None, suspected: Some(suspected) });
     }
 

@@ -33,8 +33,6 @@ pub struct Config {
     pub lost_within: Span,
     /// ... or the queue was as long as this.
     pub long: Span,
-    /// It is looked again whether the queue drains after so long.
-    pub again: Span,
     /// Below this share of others it ends.
     pub leaves: f64,
     /// The longest queue that is competed for: what the path carries in this time.
@@ -51,8 +49,7 @@ impl Default for Config {
             enters: 0.2,
             lost_within: Span::from_secs(3),
             long: Span::from_millis(150),
-            again: Span::from_secs(10),
-            leaves: 0.1,
+            leaves: 0.15,
             longest: Span::from_millis(300),
             credit: Span::from_millis(300),
         }
@@ -71,18 +68,25 @@ impl Config {
     pub(super) fn build(self, wire: Bytes, together: Span) -> Result<Competing, ConfigError> {
         check("thalweg.competing.round_trips", self.round_trips).within(0.0..=1000.0, "5")?;
         check("thalweg.competing.enters", self.enters).within(above_to(0.0, 1.0), "0.2")?;
-        check("thalweg.competing.leaves", self.leaves).within(0.0..=self.enters, "0.1")?;
+        check("thalweg.competing.leaves", self.leaves).within(0.0..=self.enters, "0.15")?;
         for (name, value) in [
             ("thalweg.competing.after", self.after),
             ("thalweg.competing.lost_within", self.lost_within),
             ("thalweg.competing.long", self.long),
-            ("thalweg.competing.again", self.again),
             ("thalweg.competing.longest", self.longest),
             ("thalweg.competing.credit", self.credit),
         ] {
             check(name, value).within(above(Span::ZERO), "the default")?;
         }
-        Ok(Competing { config: self, wire, together, cross: Cross::default(), lost: None, active: None })
+        Ok(Competing {
+            config: self,
+            wire,
+            together,
+            cross: Cross::default(),
+            lost: None,
+            suspected: None,
+            active: None,
+        })
     }
 }
 
@@ -90,8 +94,6 @@ impl Config {
 #[derive(Debug, Clone, Copy)]
 struct Active {
     since: Time,
-    /// When it was last looked whether the queue drains.
-    looked: Time,
     window: Window,
     /// The smoothed round trip.
     round_trip: Span,
@@ -109,6 +111,8 @@ pub(super) struct Competing {
     cross: Cross,
     /// When a packet was last reported lost.
     lost: Option<Time>,
+    /// The path's rate when another flow was suspected.
+    suspected: Option<Rate>,
     active: Option<Active>,
 }
 
@@ -152,11 +156,6 @@ impl Competing {
         }
     }
 
-    /// The share of others from which it competes.
-    pub(super) fn enters(&self) -> f64 {
-        self.config.enters
-    }
-
     /// Takes an arrival; see [`Cross::on_arrival`].
     pub(super) fn on_arrival(&mut self, at: Time, packet: &SentPacket, due: Time) {
         self.cross.on_arrival(at, packet, due, self.together);
@@ -171,16 +170,25 @@ impl Competing {
 
     /// Returns true if another flow seems to fill the queue of a path with this round trip, and `queue` more at present,
     /// which was last seen empty at `empty`.
-    pub(super) fn suspects(&self, now: Time, empty: Option<Time>, round_trip: Span, queue: Span) -> bool {
-        let Config { after, round_trips, lost_within, long, .. } = self.config;
-        let patience = after.max(round_trip.scale(round_trips));
-        let is_full = empty.is_some_and(|empty| now - empty > patience) && queue >= SHORT;
-        // One that keeps queues short loses nothing in them.
+    pub(super) fn suspects(&mut self, now: Time, empty: Option<Time>, round_trip: Span, queue: Span) -> bool {
+        self.suspected = None;
+        let patience = self.config.after.max(round_trip.scale(self.config.round_trips));
+        let is_full = empty.is_some_and(|empty| now - empty > patience) && self.cross.busy() >= BUSY;
+        self.suspected = self.cross.path().filter(|_| is_full && self.finds_others(now, queue));
+        self.suspected.is_some()
+    }
+
+    /// Returns true if others' packets are among ours in a queue that overflows, or is long: a flow that keeps it short
+    /// loses nothing in it.
+    fn finds_others(&self, now: Time, queue: Span) -> bool {
+        let Config { enters, lost_within, long, .. } = self.config;
         let overflows = queue >= long || self.lost.is_some_and(|lost| now - lost <= lost_within);
-        is_full
-            && overflows
-            && self.cross.busy() >= BUSY
-            && self.cross.share().is_some_and(|share| share >= self.config.enters)
+        queue >= SHORT && overflows && self.cross.share().is_some_and(|share| share >= enters)
+    }
+
+    /// Returns true if the queue that does not drain is one that was suspected.
+    pub(super) fn is_suspected(&self, now: Time, queue: Span) -> bool {
+        self.suspected.is_some() || self.finds_others(now, queue)
     }
 
     /// What is under way while it is looked whether the queue drains, given the round trip of the empty path.
@@ -193,19 +201,15 @@ impl Competing {
         Some((self.cross.path()?.time_for(self.little(empty)) - empty).max(Span::ZERO))
     }
 
-    /// The queue did not drain: half of what is under way on the path, as beside one flow.
-    pub(super) fn enter(&mut self, feedback: &Feedback<'_>) {
-        let Some((round_trip, path)) = feedback.srtt.zip(self.cross.path()) else { return };
+    /// The queue did not drain: half of what is under way on the path, as beside one flow. Returns true if that is known.
+    pub(super) fn enter(&mut self, feedback: &Feedback<'_>) -> bool {
+        let Some((round_trip, path)) = feedback.srtt.zip(self.suspected.take().or(self.cross.path())) else {
+            return false;
+        };
         let half = path.over(round_trip).as_f64() / self.wire.as_f64() / 2.0;
         let window = Window::new(feedback.now, half);
-        self.active = Some(Active {
-            since: feedback.now,
-            looked: feedback.now,
-            window,
-            round_trip,
-            credit: 0.0,
-            paid: feedback.now,
-        });
+        self.active = Some(Active { since: feedback.now, window, round_trip, credit: 0.0, paid: feedback.now });
+        true
     }
 
     /// Takes feedback while it competes, `empty` being the round trip of the empty path; returns why it ends.
@@ -231,14 +235,6 @@ impl Competing {
         }
         let alone = self.cross.share().is_some_and(|share| share < self.config.leaves);
         alone.then_some("hardly any packets of others are among ours")
-    }
-
-    /// Returns true where it is time to look whether the queue drains.
-    pub(super) fn looks(&mut self, now: Time) -> bool {
-        let again = self.config.again;
-        let Some(active) = self.active.as_mut().filter(|active| now - active.looked >= again) else { return false };
-        active.looked = now;
-        true
     }
 
     /// Ends it.

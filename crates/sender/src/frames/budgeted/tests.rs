@@ -164,7 +164,7 @@ fn for_a_second_after_the_first_arrival_frames_take_more_of_what_is_free_but_no_
     assert_eq!(sizes(policy.plan(&view(MS(1099), 20_000))), [12_000]);
     // 65 ms of 4 Mbps are 32.5 kB.
     let many = sizes(policy.plan(&view(MS(1099), 200_000)));
-    assert!(many[0].get() <= 19_500, "{many:?}");
+    assert!((10_000..=19_500).contains(&many[0]), "{many:?}");
     assert_eq!(sizes(policy.plan(&view(MS(1100), 20_000))), [4000]);
 }
 

@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
-use super::{jitter, margin, policer, steps, trains};
+use super::{competing, jitter, margin, policer, start, steps, trains};
 
 /// Parameters of the controller; the defaults were found by hand and by `thalweg tune` over the tuning set
 /// (docs/thalweg.md).
@@ -52,6 +52,12 @@ pub struct Config {
     /// The answer to losses of packets that did not wait; `None` where they are all taken for random.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub policer: Option<policer::Config>,
+    /// The first packets; `None` for `first_packets` of them at once, and what the first measurement allows then.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub opening: Option<start::Config>,
+    /// How a share is got beside flows that fill the queue; `None` for more packets each second alone.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub competing: Option<competing::Config>,
     /// Gives up the least delay when the path has become longer, instead of waiting until it is forgotten.
     pub rebases: bool,
 }
@@ -77,6 +83,8 @@ impl Default for Config {
             steps: Some(steps::Config::default()),
             jitter: Some(jitter::Config::default()),
             policer: Some(policer::Config::default()),
+            opening: Some(start::Config::default()),
+            competing: Some(competing::Config::default()),
             rebases: true,
         }
     }

@@ -26,7 +26,7 @@ pub struct Outcome {
     /// Stills of the worst moments; empty without pixels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stills: Vec<Still>,
-    /// The most that any sender could have had over the path, in order of latency; empty where that is not defined.
+    /// The upper bound: rates of a sender that knows the future, in order of latency; empty where that is not defined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound: Vec<Point>,
 }

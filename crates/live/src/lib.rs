@@ -11,6 +11,9 @@ compile_error!(
 
 pub mod blackbox;
 pub mod encoder;
+#[cfg(test)]
+#[path = "../../../tests/in_real_time.rs"]
+mod in_real_time;
 pub(crate) mod joining;
 pub mod measure;
 pub mod media;

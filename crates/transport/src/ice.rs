@@ -328,8 +328,8 @@ pub(crate) fn check_credentials(credentials: &Credentials) -> Result<(), Transpo
 }
 
 /// Parses a candidate; `None` if it is unusable here: browsers hide their addresses behind mDNS names, whose addresses
-/// their checks reveal, a connection is one component on UDP, and an address that is valid on one link alone must not be
-/// paired with others (RFC 8445 section 6.1.2.2).
+/// their checks reveal, a connection is one component on UDP, an address that is valid on one link alone must not be
+/// paired with others (RFC 8445 section 6.1.2.2), and one of many hosts or of none is no peer's.
 pub(crate) fn read_candidate(line: &str) -> Result<Option<Candidate>, TransportError> {
     let wrong = |why: &str| TransportError::Candidate { line: excerpt(line), why: why.to_owned() };
     let line = line.trim();
@@ -342,15 +342,17 @@ pub(crate) fn read_candidate(line: &str) -> Result<Option<Candidate>, TransportE
     let is_name =
         |text: &str| text.parse::<IpAddr>().is_err() && text.contains('.') && !text.ends_with(char::is_numeric);
     // Some name the link after the address (RFC 4007 section 11), as Pion did.
-    let is_of_link = |text: &str| match text.split('%').next().unwrap_or(text).parse() {
-        Ok(IpAddr::V4(address)) => address.is_link_local(),
-        Ok(IpAddr::V6(address)) => address.is_unicast_link_local(),
-        Err(_) => false,
-    };
+    let without_link =
+        address.split('%').next().unwrap_or(address).parse().map(|address: IpAddr| address.to_canonical());
+    let is_of_no_host = without_link.is_ok_and(|address| match address {
+        _ if address.is_multicast() || address.is_unspecified() => true,
+        IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    });
     if component != "1"
         || !protocol.eq_ignore_ascii_case("udp")
         || is_name(address)
-        || is_of_link(address)
+        || is_of_no_host
         || port == "0"
         || port == "9"
     {
@@ -378,11 +380,18 @@ mod tests {
             "candidate:1 1 udp 2130706430 169.254.7.7 54322 typ host",
             "candidate:1 1 udp 2130706430 fe80::7 54322 typ host",
             "candidate:1 1 udp 2122 fe80::1%21 50000 typ host generation 0",
+            "candidate:1 1 udp 2122 192.0.2.7 0 typ host",
+            "candidate:1 1 udp 2122 224.0.0.251 5353 typ host",
+            "candidate:1 1 udp 2122 ff02::fb 5353 typ host",
+            "candidate:1 1 udp 2122 ::ffff:224.0.0.251 5353 typ host",
+            "candidate:1 1 udp 2122 255.255.255.255 5353 typ host",
+            "candidate:1 1 udp 2122 0.0.0.0 50000 typ host",
         ];
         for line in unusable {
             assert!(read_candidate(line).unwrap().is_none(), "{line}");
         }
-        for line in ["", "candidate:", "host 1 udp 1 192.0.2.7 5", "candidate:1 1 udp x 192.0.2.7 5 typ host"] {
+        let unread = ["", "candidate:", "host 1 udp 1 192.0.2.7 5", "candidate:1 1 udp x 192.0.2.7 5 typ host"];
+        for line in unread.into_iter().chain(["candidate:1 1 udp 2122 (null) 5000 typ host"]) {
             assert!(matches!(read_candidate(line), Err(TransportError::Candidate { .. })), "{line}");
         }
     }

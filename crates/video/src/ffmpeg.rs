@@ -209,7 +209,8 @@ fn ask(name: &str) -> Result<Probe, SourceError> {
         .output()
         .map_err(|error| not_started("ffprobe", name, error))?;
     if !output.status.success() {
-        let said = words(&output.stderr).unwrap_or_default();
+        // The error names the file already.
+        let said = words(&output.stderr).unwrap_or_default().replace(&format!("file:{name}: "), "");
         return Err(SourceError::format(name, format!("ffmpeg cannot read it: {said}")));
     }
     described(&String::from_utf8_lossy(&output.stdout)).map_err(|problem| SourceError::format(name, problem))
@@ -299,6 +300,11 @@ mod tests {
         assert!(error.contains("No such file"), "{error}");
         let error = probe("/").unwrap_err().to_string();
         assert!(error.contains("it is a folder: name a file in it"), "{error}");
+        let path = std::env::temp_dir().join(format!("thalweg-empty-{}.mp4", std::process::id())).display().to_string();
+        std::fs::write(&path, "").unwrap();
+        let error = probe(&path).unwrap_err().to_string();
+        std::fs::remove_file(&path).unwrap();
+        assert!(error.contains("ffmpeg cannot read it: ") && error.matches(&path).count() == 1, "{error}");
     }
 
     #[test]

@@ -302,7 +302,7 @@ impl State<'_> {
             format!(" over a round trip of {}{queueing} is {}", span(rtt), rate(by_window))
         });
         let share = self.in_flight() / window.max(1.0);
-        let fill = if share > 0.9 { "is full".into() } else { format!("is filled to {}", percent(share)) };
+        let fill = if share > 0.9 { "is full".into() } else { format!("{} of it is in use", percent(share)) };
         let by_window = by_window.unwrap_or(limits.capacity_bps);
         let differs = (limits.capacity_bps / by_window.max(1.0) - 1.0).abs() > 0.1;
         let capacity = if differs { format!("; the rate is {}", rate(limits.capacity_bps)) } else { String::new() };

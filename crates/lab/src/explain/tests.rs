@@ -130,8 +130,7 @@ fn a_window_is_its_bytes_over_the_round_trip() {
     // SCReAM's media rate is below its window over the round trip.
     let mut story = Story::of(1000, Some(50_000), 100);
     story.decide(1900, "decrease", "queueing delay above half its target", (1400, 1000));
-    let said =
-        "is 4.0 Mbps, and is filled to 25 %; the rate is 1.0 Mbps; \"decrease\" from 1.4 Mbps to 1.0 Mbps 100 ms ago";
+    let said = "is 4.0 Mbps, and 25 % of it is in use; the rate is 1.0 Mbps; \"decrease\" from 1.4 Mbps to 1.0 Mbps 100 ms ago";
     assert!(story.why().contains(said), "{}", story.why());
 }
 

@@ -110,7 +110,7 @@ impl Column {
             }
             "redundancy.frcc" => ("Share of the probes with FEC after which the rate rose or stayed.", Some(Higher)),
             "bound_share" => (
-                "The video's bitrate over the most that any sender could have had over this link at the same P95 latency.",
+                "The video's bitrate over the upper bound, which a sender that knows the future has over this link at the same P95 latency.",
                 Some(Higher),
             ),
             _ => ("", None),

@@ -159,8 +159,8 @@ pub struct Summary {
     /// The figures of cross traffic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
-    /// The video's bitrate over the most that any sender could have had at the same 95th percentile of latency; null where
-    /// that is not defined.
+    /// The video's bitrate over the upper bound, which a sender that knows the future has at the same 95th percentile of
+    /// latency; null where that is not defined.
     #[serde(default)]
     pub bound_share: Option<f64>,
     /// Settings of the scenario without effect on this sender, and why, a line each.

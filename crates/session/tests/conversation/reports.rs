@@ -140,11 +140,19 @@ fn a_lost_picture_and_a_full_intra_request_are_both_answered_by_a_keyframe() {
 #[test]
 fn no_more_is_sent_than_the_peers_sdp_says_that_it_receives() {
     // `b=` stands before the attributes of a section.
-    let limited = |offer: &str| {
+    let limited = |offer: &str, kbps: u64| {
         let line = offer.lines().find(|line| line.starts_with("c=")).expect("a connection line").to_owned() + "\r\n";
-        offer.replacen(&line, &format!("{line}b=AS:300\r\n"), 1)
+        offer.replacen(&line, &format!("{line}b=AS:{kbps}\r\n"), 1)
     };
-    let mut world = captured(limited);
+    // At 0 no media should be sent (RFC 3264 section 5.1), once the first packet has left; the connection and audio stay.
+    let mut none = captured(|offer| limited(offer, 0));
+    none.run(Span::from_secs(40));
+    let heard = none.audio_received.len();
+    assert!(none.shown.len() <= 1 && heard > 1800, "{} pictures, {heard} packets of audio", none.shown.len());
+    let mut endless = captured(|offer| limited(offer, u64::MAX));
+    endless.run(Span::from_secs(1));
+    assert!(!endless.shown.is_empty());
+    let mut world = captured(|offer| limited(offer, 300));
     assert_eq!(world.outgoing.ceiling(), Some(Rate::from_kbps(300)));
     let before = world.sent.1;
     world.run(Span::from_secs(10));

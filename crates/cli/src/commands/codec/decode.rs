@@ -12,7 +12,7 @@ use thalweg_vp8::{Image, State, decode, ivf};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The IVF file, or `-` for standard input
+    /// The IVF file, of pictures of at most 16777216 pixels (4096x4096), or `-` for standard input
     input: PathBuf,
     /// The output: a .y4m file, .i420 or .yuv for raw pictures, or `-` for y4m on standard output
     #[arg(long, short)]

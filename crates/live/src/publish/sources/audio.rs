@@ -156,32 +156,35 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::in_real_time::in_real_time;
     use crate::media::testing::{Scratch, ffmpeg};
 
     #[test]
     fn the_sound_of_a_film_begins_again_with_its_pictures_whichever_of_both_is_longer() {
-        let folder = Scratch::new("rounds");
-        for (name, seconds) in [("shorter.wav", "0.3"), ("longer.wav", "3")] {
-            let path = folder.path(name);
-            ffmpeg(&["-f", "lavfi", "-i", &format!("sine=duration={seconds}"), &path]);
-            let round = Arc::new(OnceLock::from(Span::from_millis(600)));
-            let input = AudioInput::open(&path, Repeat::Forever, Some(round)).unwrap();
-            let clock = Clock::new();
-            let (taken, packets) = mpsc::channel();
-            let take = move |packet: AudioFrame| taken.send(packet.ticks).unwrap_or_default();
-            let _running = input.start(clock, clock.now(), take, |ended| ended.unwrap()).unwrap();
-            let mut ticks = Vec::new();
-            // Three rounds of 0.6 s, which are 28,800 ticks.
-            while ticks.last().is_none_or(|last| *last < 3 * 28_800) {
-                ticks.push(packets.recv_timeout(Duration::from_secs(60)).unwrap());
+        in_real_time(|| {
+            let folder = Scratch::new("rounds");
+            for (name, seconds) in [("shorter.wav", "0.3"), ("longer.wav", "3")] {
+                let path = folder.path(name);
+                ffmpeg(&["-f", "lavfi", "-i", &format!("sine=duration={seconds}"), &path]);
+                let round = Arc::new(OnceLock::from(Span::from_millis(600)));
+                let input = AudioInput::open(&path, Repeat::Forever, Some(round)).unwrap();
+                let clock = Clock::new();
+                let (taken, packets) = mpsc::channel();
+                let take = move |packet: AudioFrame| taken.send(packet.ticks).unwrap_or_default();
+                let _running = input.start(clock, clock.now(), take, |ended| ended.unwrap()).unwrap();
+                let mut ticks = Vec::new();
+                // Three rounds of 0.6 s, which are 28,800 ticks.
+                while ticks.last().is_none_or(|last| *last < 3 * 28_800) {
+                    ticks.push(packets.recv_timeout(Duration::from_secs(60)).unwrap());
+                }
+                assert!(ticks.is_sorted(), "{name}: {ticks:?}");
+                let of_round = |round: u64| ticks.iter().filter(|ticks| *ticks / 28_800 == round).count();
+                let expected = if name == "longer.wav" { 29..=30 } else { 15..=17 };
+                for round in 0..3 {
+                    assert!(ticks.contains(&(round * 28_800)), "{name}: {ticks:?}");
+                    assert!(expected.contains(&of_round(round)), "{name}: {ticks:?}");
+                }
             }
-            assert!(ticks.is_sorted(), "{name}: {ticks:?}");
-            let of_round = |round: u64| ticks.iter().filter(|ticks| *ticks / 28_800 == round).count();
-            let expected = if name == "longer.wav" { 29..=30 } else { 15..=17 };
-            for round in 0..3 {
-                assert!(ticks.contains(&(round * 28_800)), "{name}: {ticks:?}");
-                assert!(expected.contains(&of_round(round)), "{name}: {ticks:?}");
-            }
-        }
+        });
     }
 }

@@ -16,6 +16,7 @@ use super::super::server::router;
 use super::super::site::Peer;
 use super::super::*;
 use super::fake::{FakeHub, TOKEN, ask, connect, server, status};
+use crate::in_real_time::in_real_time;
 use thalweg_emulate::clock::Clock;
 
 /// All bytes received, even if the peer resets the connection at the end.
@@ -29,43 +30,49 @@ fn everything(stream: &mut impl Read) -> Vec<u8> {
 
 #[test]
 fn a_client_that_sends_its_headers_one_by_one_is_cut_off() {
-    let limits = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
-    let (server, _) = server(None, limits);
-    let mut stream = connect(server.address());
-    stream.write_all(b"GET /about HTTP/1.1\r\n").unwrap();
-    // Each line arrives in time, but all of them together take too long. The kernel accepts a few more after the end.
-    let sent = (0..100).take_while(|line| {
-        std::thread::park_timeout(Duration::from_millis(50));
-        write!(stream, "X-{line}: slow\r\n").is_ok()
+    in_real_time(|| {
+        let limits = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
+        let (server, _) = server(None, limits);
+        let mut stream = connect(server.address());
+        stream.write_all(b"GET /about HTTP/1.1\r\n").unwrap();
+        // Each line arrives in time, but all of them together take too long. The kernel accepts a few more after the end.
+        let sent = (0..100).take_while(|line| {
+            std::thread::park_timeout(Duration::from_millis(50));
+            write!(stream, "X-{line}: slow\r\n").is_ok()
+        });
+        let sent = sent.count();
+        assert!(sent < 60, "{sent} lines of headers were read");
     });
-    let sent = sent.count();
-    assert!(sent < 60, "{sent} lines of headers were read");
 }
 
 #[test]
 fn a_connection_on_which_nothing_more_is_asked_ends() {
-    let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
-    let (server, _) = server(None, limits);
-    let mut silent = connect(server.address());
-    assert!(everything(&mut silent).is_empty());
-    let mut idle = connect(server.address());
-    write!(idle, "GET /clock HTTP/1.1\r\nHost: {}\r\n\r\n", server.address()).unwrap();
-    assert!(everything(&mut idle).starts_with(b"HTTP/1.1 200"));
+    in_real_time(|| {
+        let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
+        let (server, _) = server(None, limits);
+        let mut silent = connect(server.address());
+        assert!(everything(&mut silent).is_empty());
+        let mut idle = connect(server.address());
+        write!(idle, "GET /clock HTTP/1.1\r\nHost: {}\r\n\r\n", server.address()).unwrap();
+        assert!(everything(&mut idle).starts_with(b"HTTP/1.1 200"));
+    });
 }
 
 #[test]
 fn a_body_that_does_not_come_is_not_waited_for() {
-    let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
-    let (server, hub) = server(None, limits);
-    let mut stream = connect(server.address());
-    let address = server.address();
-    write!(
-        stream,
-        "POST /whep HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/sdp\r\nContent-Length: 9\r\n\r\nv=0"
-    )
-    .unwrap();
-    assert!(everything(&mut stream).starts_with(b"HTTP/1.1 408"));
-    assert!(hub.joins.lock().unwrap().is_empty());
+    in_real_time(|| {
+        let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
+        let (server, hub) = server(None, limits);
+        let mut stream = connect(server.address());
+        let address = server.address();
+        write!(
+            stream,
+            "POST /whep HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/sdp\r\nContent-Length: 9\r\n\r\nv=0"
+        )
+        .unwrap();
+        assert!(everything(&mut stream).starts_with(b"HTTP/1.1 408"));
+        assert!(hub.joins.lock().unwrap().is_empty());
+    });
 }
 
 #[test]
@@ -81,30 +88,32 @@ fn headers_that_never_end_are_not_kept() {
 
 #[test]
 fn one_address_cannot_take_every_connection_and_closing_gives_them_back() {
-    let limits = Limits { connections_per_address: 3, ..Limits::default() };
-    let (server, _) = server(None, limits);
-    let address = server.address();
-    // Those who have asked something stay.
-    let held: Vec<_> = (0..3)
-        .map(|_| {
+    in_real_time(|| {
+        let limits = Limits { connections_per_address: 3, ..Limits::default() };
+        let (server, _) = server(None, limits);
+        let address = server.address();
+        // Those who have asked something stay.
+        let held: Vec<_> = (0..3)
+            .map(|_| {
+                let mut stream = connect(address);
+                write!(stream, "GET /clock HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+                stream.read_exact(&mut [0; 12]).unwrap();
+                stream
+            })
+            .collect();
+        let mut fourth = connect(address);
+        assert!(everything(&mut fourth).is_empty());
+        drop(held);
+        let again = || {
             let mut stream = connect(address);
-            write!(stream, "GET /clock HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
-            stream.read_exact(&mut [0; 12]).unwrap();
-            stream
-        })
-        .collect();
-    let mut fourth = connect(address);
-    assert!(everything(&mut fourth).is_empty());
-    drop(held);
-    let again = || {
-        let mut stream = connect(address);
-        let _ = write!(stream, "GET /clock HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-        everything(&mut stream).starts_with(b"HTTP/1.1 200")
-    };
-    assert!((0..100).any(|_| again() || {
-        std::thread::park_timeout(Duration::from_millis(20));
-        false
-    }));
+            let _ = write!(stream, "GET /clock HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+            everything(&mut stream).starts_with(b"HTTP/1.1 200")
+        };
+        assert!((0..100).any(|_| again() || {
+            std::thread::park_timeout(Duration::from_millis(20));
+            false
+        }));
+    });
 }
 
 #[test]
@@ -143,24 +152,26 @@ fn without_the_token_no_place_is_kept_whatever_is_asked() {
 
 #[test]
 fn a_viewers_figures_are_streamed_to_no_more_than_may_be() {
-    let limits = Limits { streams_per_viewer: 1, ..Limits::default() };
-    let (server, _) = server(None, limits);
-    let address = server.address();
-    ask(address, "POST /whep", &["Content-Type: application/sdp"], "v=0");
-    let open = || {
-        let mut stream = connect(address);
-        write!(stream, "GET /viewers/viewer-1/events HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
-        let mut first = [0; 12];
-        stream.read_exact(&mut first).unwrap();
-        (status(std::str::from_utf8(&first).unwrap()), stream)
-    };
-    let (status, stream) = open();
-    assert_eq!((status, open().0), (200, 429));
-    drop(stream);
-    assert!((0..100).any(|_| open().0 == 200 || {
-        std::thread::park_timeout(Duration::from_millis(20));
-        false
-    }));
+    in_real_time(|| {
+        let limits = Limits { streams_per_viewer: 1, ..Limits::default() };
+        let (server, _) = server(None, limits);
+        let address = server.address();
+        ask(address, "POST /whep", &["Content-Type: application/sdp"], "v=0");
+        let open = || {
+            let mut stream = connect(address);
+            write!(stream, "GET /viewers/viewer-1/events HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).unwrap();
+            (status(std::str::from_utf8(&first).unwrap()), stream)
+        };
+        let (status, stream) = open();
+        assert_eq!((status, open().0), (200, 429));
+        drop(stream);
+        assert!((0..100).any(|_| open().0 == 200 || {
+            std::thread::park_timeout(Duration::from_millis(20));
+            false
+        }));
+    });
 }
 
 fn test_router(token: Option<&str>) -> (Router, watch::Sender<bool>) {
@@ -171,7 +182,7 @@ fn test_router(token: Option<&str>) -> (Router, watch::Sender<bool>) {
         metrics_token: None,
         tls: None,
         clock: Clock::new(),
-        limits: Limits { timeout: Duration::from_millis(100), ..Limits::default() },
+        limits: Limits::default(),
     };
     let hub: Arc<dyn Hub> = Arc::new(FakeHub::default());
     (router(&config, &hub, &stopped).layer(axum::Extension(Peer(SocketAddr::from(([10, 0, 0, 1], 1))))), stop)

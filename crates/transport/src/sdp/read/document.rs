@@ -17,9 +17,10 @@ impl Document {
         if text.len() > MAX_BYTES {
             return Err(SdpError::TooLong { found: text.len(), max: MAX_BYTES });
         }
-        let is_line = |line: &str| line.trim_end().is_empty() || line.as_bytes().get(1) == Some(&b'=');
+        let is_whole = |line: &str| line.as_bytes().get(1) == Some(&b'=') && !line.contains('\r');
+        let is_line = |line: &str| line.trim_end().is_empty() || is_whole(line.trim_end());
         if let Some((index, line)) = text.split('\n').enumerate().find(|(_, line)| !is_line(line)) {
-            let why = "a line is a letter, =, and a value".to_owned();
+            let why = "a line is a letter, =, and a value, and ends with CRLF".to_owned();
             return Err(SdpError::Syntax { line: index + 1, found: excerpt(line.trim_end()), why });
         }
         let mut reader = Cursor::new(text.as_bytes());

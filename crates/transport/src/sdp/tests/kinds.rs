@@ -167,6 +167,45 @@ fn offers_of_each_kind_are_accepted_or_refused_as_the_rfcs_say() {
         ("VP9 of 10 bits", video("a=rtpmap:102 VP9/90000\r\na=fmtp:102 profile-id=2\r\n"), audio_alone()),
         ("media that is off", with("a=sendrecv", "a=inactive"), refused("is not recvonly")),
         ("RTP by another protocol", with("UDP/TLS/RTP/SAVPF", "UDP/TLS/UDPTL"), refused("goes over UDP/TLS/UDPTL")),
+        // RFC 8866 section 5: v=0 is first, and lines end with CRLF or with a newline alone.
+        ("a byte order mark before it", format!("\u{feff}{OFFER}"), refused(r#"line 1 of the SDP, "\u{feff}v=0""#)),
+        ("line ends of CR alone", OFFER.replace("\r\n", "\r"), refused("line 1 of the SDP")),
+        ("CR within a line", with("a=setup", "a=x\ra=setup"), refused("ends with CRLF")),
+        // Section 5.2: digits, of which RFC 8829 section 5.2.1 allows 2^62 - 1; clocks of NTP go up to 2^64 - 1.
+        ("a session of all 64 bits", with("o=- 1 2", &format!("o=- {} {}", u64::MAX, u64::MAX)), taken()),
+        ("a session of 65 bits", with("o=- 1", "o=- 18446744073709551616"), refused("line 2")),
+        ("a session below zero", with("o=- 1", "o=- -1"), refused("line 2")),
+        ("an origin without an address", with(" IN IP4 127.0.0.1", " IN IP4"), refused("line 2")),
+        ("an origin by a name", with("o=- 1 2 IN IP4 127.0.0.1", "o=me 1 2 IN IP6 host.example.org"), taken()),
+        // RFC 8866 section 5.8 has digits there; RFC 3264 section 5.1: at 0 no media should be sent.
+        ("a limit of nothing", with("c=IN IP4 0.0.0.0", "c=IN IP4 0.0.0.0\r\nb=AS:0"), taken()),
+        (
+            "a limit of 65 bits",
+            with("c=IN IP4 0.0.0.0", "c=IN IP4 0.0.0.0\r\nb=AS:18446744073709551616"),
+            refused("line 8"),
+        ),
+        // RFC 8122 section 5: each hash has its name; RFC 8827 section 6.5 has SHA-256 in every endpoint.
+        (
+            "a fingerprint by sha-512 alone",
+            with("sha-256 ", &format!("sha-512 {}", "A1:".repeat(32))),
+            refused("is by sha-512, must be by sha-256"),
+        ),
+        // RFC 8839 section 5.1: candidates that cannot be used are ignored (ice.rs).
+        ("a candidate of port 0", candidate("1 1 udp 2122 192.0.2.8 0 typ host"), taken()),
+        ("a candidate of many", candidate("1 1 udp 2122 224.0.0.251 5353 typ host"), taken()),
+        ("a candidate of nobody", candidate("1 1 udp 2122 (null) 5000 typ host"), taken()),
+        // RFC 4588 section 8.6: rtx-time may stand beside apt.
+        ("retransmissions for 3 s", with("apt=96", "rtx-time=3000;apt=96"), taken()),
+        (
+            "Opus of six channels alone",
+            with("opus/48000/2", "multiopus/48000/6"),
+            lines("m=audio 0 UDP/TLS/RTP/SAVPF 111".to_owned()),
+        ),
+        (
+            "Opus of six channels before Opus",
+            with("AVPF 111", "AVPF 63 111").replace("a=rtpmap:111", "a=rtpmap:63 multiopus/48000/6\r\na=rtpmap:111"),
+            lines("m=audio 9 UDP/TLS/RTP/SAVPF 111".to_owned()),
+        ),
     ];
     for (kind, offer, expected) in cases {
         match (answer(&offer, &local(1), &sender()), expected) {
@@ -177,6 +216,22 @@ fn offers_of_each_kind_are_accepted_or_refused_as_the_rfcs_say() {
             (Err(error), Err(why)) => assert!(error.to_string().contains(&why), "{kind}: {error}"),
             (found, expected) => panic!("{kind}: expected {expected:?}, found {found:?}"),
         }
+    }
+}
+
+/// RFC 5576 section 4.1 has 32 bits for an SSRC, all of which may be 0; streams whose SSRC is not named are found by their
+/// packets.
+#[test]
+fn an_ssrc_of_0_is_one_and_a_number_that_no_packet_can_have_is_passed_over() {
+    for (line, found) in [
+        ("a=ssrc:0 cname:x", Some(0)),
+        ("a=ssrc:4294967295 cname:x", Some(u32::MAX)),
+        ("a=ssrc:4294967296 cname:x", None),
+        ("a=ssrc:4294967296 cname:x\r\na=ssrc:7 cname:x", Some(7)),
+        ("a=ssrc-group:FID 4294967296 8\r\na=ssrc:7 cname:x\r\na=ssrc:8 cname:x", Some(7)),
+    ] {
+        let video = answer(&format!("{OFFER}{line}\r\n"), &local(1), &receiver()).expect(line).media.video.expect(line);
+        assert_eq!((video.streams.media, video.streams.retransmission), (found, None), "{line}");
     }
 }
 

@@ -67,6 +67,8 @@ impl<R: Read> Y4mReader<R> {
                 "a header line does not end within {MAX_LINE} bytes; is this a y4m file? ffmpeg makes one with -f yuv4mpegpipe"
             )));
         }
+        // CRLF too, as some programs of Windows write.
+        line.pop_if(|byte| *byte == b'\r');
         String::from_utf8(line).map(Some).map_err(|_| self.problem("a header line is not text; is this a y4m file?"))
     }
 }
@@ -232,6 +234,24 @@ mod tests {
         assert!(message(b"YUV4MPEG2 W16 H16 F0:1\n").contains("F30:1"));
         assert!(message(b"YUV4MPEG2 W70000 H16 F30:1\n").contains("16x16 to 8K"));
         assert!(message(&[b'x'; 5000]).contains("1024 bytes"));
+    }
+
+    #[test]
+    fn header_lines_may_end_with_cr_and_lf() {
+        let size = Size::new(16, 16);
+        // Samples that are both of these bytes.
+        let picture = Picture::filled(size, 13, 10, 13);
+        let mut file = b"YUV4MPEG2 W16 H16 F30:1 C420\r\n".to_vec();
+        for _ in 0..2 {
+            file.extend_from_slice(b"FRAME\r\n");
+            file.extend_from_slice(picture.data());
+        }
+        let mut reader = Y4mReader::new(std::io::Cursor::new(file), "clip").unwrap();
+        for _ in 0..2 {
+            assert_eq!(*reader.next_picture().unwrap().unwrap(), picture);
+        }
+        assert!(reader.next_picture().unwrap().is_none());
+        assert_eq!(*reader.picture_at(1).unwrap().unwrap(), picture);
     }
 
     #[test]

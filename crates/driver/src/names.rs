@@ -42,7 +42,7 @@ pub(crate) fn check(scheme: &Scheme) -> Result<(), ConfigError> {
     let Some(why) = needs(scheme) else { return Ok(()) };
     let name = &scheme.name;
     Err(ConfigError::because(format!(
-        "'{name}' needs more than packets and reports: {why}. Send with a thalweg_sender::Engine, or choose from {}",
+        "'{name}' needs more than packets and reports: {why}. Send with a thalweg_sender::Engine, or name one of {}",
         playable().collect::<alloc::vec::Vec<_>>().join(", "),
     )))
 }

@@ -83,7 +83,7 @@ impl Settings {
         let scheme = thalweg_driver::scheme(&self.scheme)?;
         if !self.padding && scheme.padding.is_some() {
             return Err(ConfigError::because(format!(
-                "'{}' keeps the path full with padding: set padding=true, or choose from {}",
+                "'{}' keeps the path full with padding: set padding=true, or name one of {}",
                 self.scheme,
                 thalweg_driver::playable().collect::<Vec<_>>().join(", "),
             )));

@@ -1,8 +1,10 @@
 //! Runs over recorded links.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use thalweg_data::testing::needed;
+use thalweg_lab::metrics::Summary;
 use thalweg_lab::{Scenario, simulate, unattended};
 use thalweg_netsim::{HopConfig, QueueConfig, Trace};
 use thalweg_sender::Scheme;
@@ -13,6 +15,52 @@ thalweg_data::data_tests! {
         gcc_sends_over_recorded_links_what_chromium_sends,
         over_an_outage_one_report_fewer_decides_between_half_and_all_of_what_chromium_sends,
     ];
+    ["hunt"] => [what_a_hunt_through_public_inputs_found_wrong_has_its_right_value];
+}
+
+/// Figures of a run of a file, with the range each is right in.
+type Figures<'a> = &'a [(&'a str, fn(&Summary) -> f64, RangeInclusive<f64>)];
+
+/// Each file, a scheme, and what was wrong with it: a share of more or less than there was, a picture worse than that of
+/// `gcc`, losses.
+fn what_a_hunt_through_public_inputs_found_wrong_has_its_right_value() {
+    const USED: fn(&Summary) -> f64 = |summary| summary.utilization.unwrap();
+    const MBPS: fn(&Summary) -> f64 = |summary| summary.video_bitrate_bps / 1e6;
+    const LOST: fn(&Summary) -> f64 = |summary| summary.packet_loss_ratio;
+    const STALLED: fn(&Summary) -> f64 = |summary| summary.stall_ratio;
+    const PICTURE: fn(&Summary) -> f64 = |summary| summary.screen_ssim_db.unwrap();
+    const P95: fn(&Summary) -> f64 = |summary| summary.latency_p95_ms.unwrap();
+    let files: &[(&str, &str, Figures<'_>)] = &[
+        ("camera-off", "gcc", &[("used", USED, 0.4..=0.5), ("stalled", STALLED, 0.0..=0.01)]),
+        ("rate-changed", "gcc", &[("used", USED, 0.4..=0.6)]),
+        ("rate-changed", "thalweg", &[("used", USED, 0.9..=1.0)]),
+        ("route-changed", "gcc", &[("used", USED, 0.85..=1.0)]),
+        ("lost-reports", "gcc", &[("Mbps", MBPS, 1.5..=1.9)]),
+        ("delay-step", "thalweg", &[("used", USED, 0.9..=1.0)]),
+        ("dip-60fps", "thalweg", &[("used", USED, 0.9..=1.0)]),
+        ("low-then-high", "thalweg", &[("used", USED, 0.85..=1.0)]),
+        ("short-dip", "thalweg", &[("used", USED, 0.9..=1.0)]),
+        ("policer", "gcc", &[("picture", PICTURE, 7.5..=9.5)]),
+        ("policer", "thalweg", &[("picture", PICTURE, 9.5..=13.0), ("lost", LOST, 0.0..=0.1)]),
+        ("three-packets", "gcc", &[("picture", PICTURE, 6.0..=8.5)]),
+        ("three-packets", "thalweg", &[("picture", PICTURE, 9.0..=12.0), ("lost", LOST, 0.0..=0.1)]),
+        // Ten seconds of 2 Mbps, and then 300 kbps.
+        ("receiver-limit", "gcc", &[("Mbps", MBPS, 0.5..=0.725)]),
+        ("receiver-limit", "thalweg", &[("Mbps", MBPS, 0.5..=0.725)]),
+        ("receiver-limit", "nada", &[("Mbps", MBPS, 0.3..=0.725)]),
+        ("reordering", "nada", &[("used", USED, 0.8..=1.0), ("P95", P95, 45.0..=250.0)]),
+    ];
+    for (file, scheme, figures) in files {
+        let text = std::fs::read_to_string(needed("hunt").join(file).with_extension("toml")).unwrap();
+        let scenario: Scenario = toml::from_str(&text).unwrap();
+        let scheme: Scheme = scheme.parse().unwrap();
+        let summary = scenario.play(&scheme).unwrap().outcome.summary;
+        for (what, figure, right) in *figures {
+            let value = figure(&summary);
+            println!("{file}, {}: {what} {value:.3}", scheme.name);
+            assert!(right.contains(&value), "{file}, {}: {what} {value}, not in {right:?}", scheme.name);
+        }
+    }
 }
 
 fn read(recording: &str) -> Trace {

@@ -143,7 +143,7 @@ figures! {
         let cross = seen.reference.map(|log| log.cross_rate(window));
         cross.and_then(|theirs| ratio(seen.rates(window).iter().sum(), theirs))
     };
-    /// The median over flows of what each receives over what its like in the reference run does.
+    /// Median over flows of the received rate, divided by that of the same flow in the reference run.
     MedianOverReference, "median_ref", "", POSITIVE => seen.median_over_reference(window);
     /// 95th percentile of the one-way delay of all flows' packets, in ms.
     DelayP95, "d95", "ms", POSITIVE => {

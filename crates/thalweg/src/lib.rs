@@ -26,7 +26,8 @@
 //!
 //! Within a minor version the interface of these does not change: [`units`], [`control`], [`types`], [`driver`], the sender's
 //! [`Engine`](sender::Engine), [`Parts`](sender::Parts) and [`FramePolicy`](sender::frames::FramePolicy), and [`prelude`].
-//! Types that will get more fields or variants are `#[non_exhaustive]`. Everything else may change in any release before 1.0:
+//! Types that will get more fields or variants are `#[non_exhaustive]`; one that is not gets another field or variant with a
+//! new minor version alone. Everything else may change in any release before 1.0:
 //! `wire`, `netsim`, the rest of `sender`, the parameters of controllers and schemes (a file with those of an earlier version
 //! may be refused), and all that is behind a feature.
 #![no_std]

@@ -10,6 +10,7 @@ use thalweg_units::Rate;
 thalweg_data::data_tests! {
     ["mahimahi", "salsify-traces", "lumos5g"] => [every_recording_is_read_by_its_content_as_by_its_format];
     ["lumos5g"] => [every_lumos5g_log_has_the_throughput_it_says];
+    ["golden", "hunt"] => [logs_have_the_duration_and_mean_that_another_program_finds];
 }
 
 fn read(path: &Path) -> String {
@@ -60,5 +61,25 @@ fn every_lumos5g_log_has_the_throughput_it_says() {
         let said: f64 = text.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok()).sum();
         let got = trace.millis().len() as f64 * 0.012;
         assert!((got / said - 1.0).abs() < 0.001, "{}: {got} of {said} Mbit", path.display());
+    }
+}
+
+/// Durations in seconds and means in Mbps by a script that shares nothing with this crate; a row of Oboe's is the end of its
+/// interval.
+fn logs_have_the_duration_and_mean_that_another_program_finds() {
+    for (set, name, seconds, mbps) in [
+        ("golden", "oboe_trace_98.txt", 155.897, 4.3905),
+        ("golden", "oboe-trace_99.txt", 183.335, 3.4421),
+        ("golden", "fcc-trace_849842.log", 185.0, 0.5533),
+        ("hunt", "irregular.txt", 13.0, 1.923),
+        ("hunt", "millis-kbps.txt", 2.0, 1.966),
+        ("hunt", "five-seconds.txt", 20.0, 0.54),
+        ("hunt", "trailing-line.txt", 2.0, 2.0),
+    ] {
+        let text = read(&needed(set).join(name));
+        let trace = thalweg_traces::read(text.as_bytes(), name, &ReadOptions::default()).unwrap().trace;
+        let (duration, mean) = (trace.period().as_secs_f64(), trace.mean_rate().as_mbps_f64());
+        println!("{name}: {duration:.3} s of {mean:.4} Mbps");
+        assert!((duration - seconds).abs() < 0.01 && (mean / mbps - 1.0).abs() < 0.005, "{name}: {duration} s of {mean} Mbps");
     }
 }

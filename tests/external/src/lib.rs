@@ -38,3 +38,8 @@ pub fn sender() -> Result<impl SenderFactory + use<>, Box<dyn std::error::Error>
     let gcc: Scheme = "gcc".parse()?;
     Ok(gcc.with_controller("aimd", || Ok(Aimd::new(Rate::from_kbps(500)))))
 }
+
+/// Compiles and runs the Rust of the project's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;

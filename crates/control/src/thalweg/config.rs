@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
-use super::{jitter, margin, policer, steps, trains};
+use super::{competing, jitter, margin, policer, start, steps, trains};
 
 /// Parameters of the controller; the defaults were found by hand and by `thalweg tune` over the tuning set
 /// (docs/thalweg.md).
@@ -52,6 +52,12 @@ pub struct Config {
     /// The answer to losses of packets that did not wait; `None` where they are all taken for random.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub policer: Option<policer::Config>,
+    /// The first packets; `None` for `first_packets` of them at once, and what the first measurement allows then.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub opening: Option<start::Config>,
+    /// How a share is got beside flows that fill the queue; `None` for more packets each second alone.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub competing: Option<competing::Config>,
     /// Gives up the least delay when the path has become longer, instead of waiting until it is forgotten.
     pub rebases: bool,
 }
@@ -59,11 +65,11 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            budget: Span::from_millis(60),
+            budget: Span::from_millis(80),
             packets: 4.0,
             contended_packets: 1.0,
             quick: 0.03,
-            slow: 0.018,
+            slow: 0.025,
             longest_service: Span::from_millis(30),
             packet: Bytes::new(1140),
             wire: Bytes::new(1230),
@@ -73,31 +79,18 @@ impl Default for Config {
             forget_after: Span::from_secs(1),
             holds_packets: false,
             margin: Some(margin::Config::default()),
-            trains: None,
-            steps: None,
-            jitter: None,
-            policer: None,
-            rebases: false,
+            trains: Some(trains::Config::default()),
+            steps: Some(steps::Config::default()),
+            jitter: Some(jitter::Config::default()),
+            policer: Some(policer::Config::default()),
+            opening: Some(start::Config::default()),
+            competing: Some(competing::Config::default()),
+            rebases: true,
         }
     }
 }
 
 impl Config {
-    /// The same with every part for paths off the beaten track.
-    #[must_use]
-    pub fn everywhere(self) -> Config {
-        let pauses = Some(Span::from_millis(160));
-        Config {
-            margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
-            trains: Some(trains::Config::default()),
-            steps: Some(steps::Config::default()),
-            jitter: Some(jitter::Config::default()),
-            policer: Some(policer::Config::default()),
-            rebases: true,
-            ..self
-        }
-    }
-
     /// Checks that every parameter is in range.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ impl Default for Config {
             min: Span::from_millis(20),
             max: Span::from_millis(160),
             cautious: Span::from_millis(500),
-            pauses: None,
+            pauses: Some(Span::from_millis(160)),
         }
     }
 }

@@ -5,14 +5,17 @@
 //! * `margin`: the budget.
 //! * `round_trip.rs`: the round trip of the empty path.
 //! * `overflow.rs`: what the path's queue holds.
+//! * `start.rs`: the first packets.
 //! * `trains.rs`: trains that measure the path where frames are single packets.
 //! * `steps.rs`: steps of the path's rate.
 //! * `raised.rs`: a path that has become longer.
 //! * `jitter.rs`: how much an empty path delays by itself.
+//! * `competing`: a share beside flows that fill the queue.
 //! * `policer.rs`: paths that lose what exceeds a rate or a burst.
 //! * here: what is under way, and silence. Nothing arrives during a fade, so nothing may be added; the frame policy
 //!   sends single packets that find out when the path serves again.
 
+mod competing;
 mod config;
 mod jitter;
 mod margin;
@@ -21,6 +24,7 @@ mod policer;
 mod raised;
 mod round_trip;
 mod service;
+mod start;
 mod steps;
 mod trains;
 
@@ -32,6 +36,8 @@ use crate::feedback::Feedback;
 use crate::feedback::outstanding::Outstanding;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::{MSS, SentPacket};
+use competing::Competing;
+pub use competing::Config as CompetingConfig;
 pub use config::Config;
 pub use jitter::Config as JitterConfig;
 use jitter::Jitter;
@@ -42,6 +48,8 @@ pub use policer::Config as PolicerConfig;
 use policer::Policer;
 use round_trip::RoundTrip;
 use service::Service;
+pub use start::Config as StartConfig;
+use start::Start;
 pub use steps::Config as StepsConfig;
 pub use trains::Config as TrainsConfig;
 use trains::Trains;
@@ -71,10 +79,14 @@ pub struct Thalweg {
     trains: Option<Trains>,
     jitter: Option<Jitter>,
     policer: Option<Policer>,
+    competing: Option<Competing>,
+    start: Option<Start>,
     outstanding: Outstanding,
     round_trip: RoundTrip,
     overflow: Overflow,
     silence: FeedbackTimeout,
+    /// When losses last ended that were a policer's answer.
+    losses_ended: Option<Time>,
     now: Time,
     decisions: Decisions,
 }
@@ -92,10 +104,16 @@ impl Thalweg {
             trains: config.trains.map(trains::Config::build).transpose()?,
             jitter: config.jitter.map(jitter::Config::build).transpose()?,
             policer: config.policer.map(policer::Config::build).transpose()?,
+            competing: config
+                .competing
+                .map(|competing| competing.build(config.wire, service::LONGEST_GAP))
+                .transpose()?,
+            start: config.opening.map(|opening| opening.build(config.wire)).transpose()?,
             outstanding: Outstanding::new(config.forget_after),
             round_trip: RoundTrip::default(),
             overflow: Overflow::default(),
             silence: FeedbackTimeout::new(round_trip::ASSUMED + config.silence, 0, Then::Same),
+            losses_ended: None,
             now: Time::ZERO,
             decisions: Decisions::default(),
             config,
@@ -107,7 +125,8 @@ impl Thalweg {
     }
 
     fn capacity(&self) -> Rate {
-        self.kept(self.service.rate().unwrap_or(self.config.start).max(Rate::from_kbps(1)))
+        let competed = self.competing.as_ref().and_then(Competing::rate);
+        self.kept(competed.or(self.service.rate()).unwrap_or(self.config.start).max(Rate::from_kbps(1)))
     }
 
     /// The rate at which the path serves, or the lesser one that is held.
@@ -137,9 +156,20 @@ impl Thalweg {
 
     /// Wire bytes that may be under way.
     fn may_be_under_way(&self) -> Bytes {
-        let Config { wire, first_packets, packets, .. } = self.config;
-        let Some(served) = self.service.rate() else { return wire * first_packets };
+        let most = self.start.as_ref().map(Start::most);
+        match self.service.rate() {
+            None => most.unwrap_or(self.config.wire * self.config.first_packets),
+            Some(served) => self.fills(served).min(most.unwrap_or(Bytes::MAX)),
+        }
+    }
+
+    /// Wire bytes that may be under way on a path that serves at this rate.
+    fn fills(&self, served: Rate) -> Bytes {
+        let Config { wire, packets, .. } = self.config;
         let rate = self.kept(served);
+        if let Some(window) = self.competing.as_ref().and_then(Competing::window) {
+            return window;
+        }
         if let Some(drained) = self.round_trip.draining(self.carries(), wire) {
             return drained;
         }
@@ -147,7 +177,9 @@ impl Thalweg {
         // in each round trip, until the queue overflows.
         let more = self.round_trip.contended_for(self.now).as_secs_f64() * self.config.contended_packets;
         let contended = wire.scale(more).min(rate.over(MOST_CONTENDED));
+        let opening = self.start.as_ref().and_then(|start| start.queue(self.now));
         let queue = rate.over(self.budget()) + wire.scale(packets) + contended;
+        let queue = queue.min(opening.map_or(Bytes::MAX, |queue| rate.over(queue)));
         // At a rate that is held nothing queues on the path.
         let limit = self.overflow.limit().filter(|_| self.held().is_none());
         self.carries() + limit.map_or(queue, |limit| queue.min(limit)).max(wire)
@@ -165,7 +197,10 @@ impl Thalweg {
             // A packet may always find out whether the path is back.
             return if self.outstanding.bytes() == Bytes::ZERO { packet } else { Bytes::ZERO };
         }
-        self.may_be_under_way().saturating_sub(self.outstanding.bytes()).scale(packet.as_f64() / wire.as_f64())
+        // Beside flows that fill the queue: what the window pays for, so that it is filled in the mean.
+        let paid = self.competing.as_ref().and_then(|competing| competing.free(self.now));
+        let free = paid.unwrap_or_else(|| self.may_be_under_way().saturating_sub(self.outstanding.bytes()));
+        free.scale(packet.as_f64() / wire.as_f64())
     }
 
     /// Takes feedback for what is known of the path's queue: whether it is ours, and what it holds.
@@ -176,7 +211,7 @@ impl Thalweg {
         let was_contended = self.is_contended();
         let limit = self.overflow.limit();
         let has_drained = drained.is_some_and(|drained| self.outstanding.bytes() <= drained);
-        self.round_trip.on_feedback(feedback, has_drained, self.capacity().time_for(wire), self.jitter());
+        self.round_trip.on_feedback(feedback, has_drained, self.own_wait(), self.jitter());
         let contended = if was_contended { wire } else { Bytes::ZERO };
         self.overflow.on_feedback(feedback, carries, round_trip, contended);
         let drains = drained.is_none() && self.round_trip.draining(carries, wire).is_some();
@@ -193,6 +228,43 @@ impl Thalweg {
         }
     }
 
+    /// How long few packets of our own may wait for each other.
+    fn own_wait(&self) -> Span {
+        let known = self.competing.as_ref().and_then(|competing| competing.own_wait(self.round_trip.get()));
+        known.unwrap_or(self.capacity().time_for(self.config.wire) * round_trip::FEW as i64)
+    }
+
+    /// Takes feedback for whether another flow fills the queue; returns true while we compete with it.
+    fn compete(&mut self, feedback: &Feedback<'_>, before: Rate) -> bool {
+        let (contended, empty_at, empty) = (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
+        let Some(competing) = &mut self.competing else { return false };
+        competing.observe(feedback);
+        let now = feedback.now;
+        let queue = feedback.srtt.unwrap_or_default() - empty;
+        let contends = contended && competing.is_suspected(now, queue);
+        if competing.is_active() {
+            self.round_trip.keep(now);
+            self.service.keep();
+            let Some(why) = competing.on_feedback(feedback, empty) else { return true };
+            competing.leave();
+            self.round_trip.forget(now);
+            self.margin.iter_mut().for_each(Margin::forget);
+            self.decide(now, "yield", why, before);
+        } else if contends && competing.enter(feedback) {
+            self.round_trip.forget(now);
+            self.decide(now, "compete", "the queue does not drain, and others' packets are among ours", before);
+            return true;
+        } else if self.round_trip.is_looking() {
+            // What is known of the empty path is what the queue is compared with.
+            self.round_trip.keep(now);
+            self.service.keep();
+        } else if competing.suspects(now, empty_at, empty, queue) {
+            self.round_trip.look(now, competing.little(empty), queue);
+            self.decide(now, "drain", "others' packets are among ours in a queue that was not seen empty", before);
+        }
+        false
+    }
+
     /// Returns true if another flow fills the path's queue.
     fn is_contended(&self) -> bool {
         self.round_trip.contended_for(self.now) > Span::ZERO
@@ -201,6 +273,10 @@ impl Thalweg {
     /// Takes arrivals for what is known of the path's rate, and of its delay while it is empty.
     fn measure(&mut self, feedback: &Feedback<'_>, arrivals: &[(Time, SentPacket)]) {
         let before = self.capacity();
+        let is_first = self.service.rate().is_none();
+        if let Some(start) = &mut self.start {
+            arrivals.iter().for_each(|(_, packet)| start.on_arrived(packet.size));
+        }
         let (behind, paused, stepped) = (self.service.behind(), self.service.pause(), self.service.stepped());
         if let Some(jitter) = &mut self.jitter {
             let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
@@ -211,7 +287,16 @@ impl Thalweg {
                 }
             }
         }
+        if let Some(competing) = &mut self.competing {
+            for (at, packet) in arrivals {
+                competing.on_arrival(*at, packet, self.service.due(packet));
+            }
+        }
         let risen = self.service.on_arrivals(arrivals, self.jitter());
+        if let Some(start) = self.start.as_mut().filter(|_| is_first && self.service.rate().is_some()) {
+            start.on_measured(feedback.now);
+            self.decide(feedback.now, "open", "the first packets measured the path", before);
+        }
         if risen > Span::ZERO {
             self.round_trip.on_risen(feedback.now, risen);
             self.decide(
@@ -238,6 +323,9 @@ impl Thalweg {
         let empty = self.service.min_delay().unwrap_or_default();
         let change = self.policer.as_mut().and_then(|policer| policer.on_feedback(feedback, empty));
         if let Some((what, why)) = change {
+            if what == policer::HELD {
+                self.losses_ended = Some(feedback.now);
+            }
             self.decide(feedback.now, what, why, before);
         }
     }
@@ -261,10 +349,14 @@ impl Controller for Thalweg {
         let before = self.capacity();
         self.measure(feedback, &arrivals);
         self.outstanding.on_feedback(feedback);
-        self.observe_queue(feedback, before);
         let jitter = self.jitter();
-        if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
-            margin.on_arrivals(feedback.now, &arrivals, empty + jitter, round_trip);
+        if !self.compete(feedback, before) {
+            self.observe_queue(feedback, before);
+            let opens = self.start.as_ref().is_some_and(|start| start.lasts(feedback.now));
+            let margin = self.margin.as_mut().filter(|_| !opens);
+            if let Some((margin, empty)) = margin.zip(self.service.min_delay()) {
+                margin.on_arrivals(feedback.now, &arrivals, empty + jitter, round_trip);
+            }
         }
         if was_silent && !self.is_silent() {
             if let Some(margin) = &mut self.margin {
@@ -284,6 +376,7 @@ impl Controller for Thalweg {
             probe: self.trains.as_ref().and_then(Trains::probe),
             window: self.config.holds_packets.then(|| self.may_be_under_way().max(MSS)),
             media,
+            losses_ended: self.losses_ended,
             ..SendLimits::of_rate(pacing)
         }
     }
@@ -292,6 +385,9 @@ impl Controller for Thalweg {
         self.now = packet.at;
         self.silence.on_sent(packet.at);
         self.outstanding.on_sent(packet);
+        if let Some(competing) = &mut self.competing {
+            competing.on_sent(packet);
+        }
         if let Some(margin) = &mut self.margin {
             margin.on_sent(packet);
         }
@@ -332,6 +428,9 @@ impl Controller for Thalweg {
         }
         if self.jitter.is_some() {
             see("jitter ms", self.jitter().as_millis_f64());
+        }
+        if let Some(others) = self.competing.as_ref().and_then(Competing::others) {
+            see("others", others);
         }
         see("contended s", self.round_trip.contended_for(self.now).as_secs_f64());
         see("budget ms", self.budget().as_millis_f64());

@@ -19,7 +19,11 @@ const DRAIN_AFTER: Span = Span::from_secs(5);
 const DRAINED: f64 = 0.9;
 /// Packets under way where that does not show an empty path, because the path was taken for faster than it is (BBR's
 /// PROBE_RTT, specs/bbr.md 4). What still waits behind so few does not wait for us.
-const FEW: u64 = 4;
+pub(super) const FEW: u64 = 4;
+/// A queue that becomes shorter than this share of itself in a round trip is taken for one that drains.
+const FALLS: f64 = 0.9;
+/// So many round trips in a row in which it falls no further say that it does not drain.
+const STOOD: u32 = 2;
 /// Before the first was measured, as in the engine (specs/vidaptive.md C3).
 pub(super) const ASSUMED: Span = Span::from_millis(100);
 /// The weight of a report in the time that reports are held back: an eighth, as of the round trip (RFC 6298).
@@ -45,6 +49,46 @@ struct Drain {
     to_few: bool,
     /// When no more than allowed was under way.
     drained: Option<Time>,
+    /// Another flow is suspected.
+    suspected: Option<Suspected>,
+}
+
+/// A queue that another flow may fill.
+#[derive(Debug, Clone, Copy)]
+struct Suspected {
+    /// The max in flight while it is looked whether it drains.
+    most: Bytes,
+    /// A queue that became shorter than this is no other flow's: a quarter of what it was.
+    short: Span,
+    /// The least queue so far, and in this round trip.
+    least: Option<Span>,
+    now: Option<Span>,
+    /// Round trips in which it fell no further.
+    stood: u32,
+}
+
+/// What a queue does once little is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Falls,
+    /// It is not empty, but much shorter than it was.
+    Fell,
+    Stays,
+}
+
+impl Suspected {
+    /// A round trip is over: a flow that fills the queue takes what we leave, any other does not.
+    fn on_round(&mut self) -> Seen {
+        let queue = self.now.take().unwrap_or_default();
+        let falls = self.least.is_none_or(|least| queue < least.scale(FALLS));
+        self.least = Some(self.least.map_or(queue, |least| least.min(queue)));
+        self.stood = if falls { 0 } else { self.stood + 1 };
+        match self.stood {
+            STOOD.. if self.least < Some(self.short) => Seen::Fell,
+            STOOD.. => Seen::Stays,
+            _ => Seen::Falls,
+        }
+    }
 }
 
 impl RoundTrip {
@@ -60,12 +104,44 @@ impl RoundTrip {
 
     /// The max in flight while the path drains, given its capacity in a round trip, `carries`.
     pub(super) fn draining(&self, carries: Bytes, packet: Bytes) -> Option<Bytes> {
-        self.drain.map(|drain| if drain.to_few { packet * FEW } else { carries.scale(DRAINED).max(packet) })
+        self.drain.map(|drain| match drain.suspected {
+            Some(suspected) => suspected.most,
+            None if drain.to_few => packet * FEW,
+            None => carries.scale(DRAINED).max(packet),
+        })
     }
 
     /// How long another flow has kept the path full.
     pub(super) fn contended_for(&self, now: Time) -> Span {
         self.contended.map_or(Span::ZERO, |since| now - since)
+    }
+
+    /// When the path was last seen empty, or looked for in vain.
+    pub(super) fn empty_at(&self) -> Option<Time> {
+        self.empty_at
+    }
+
+    /// Keeps what is known of the empty path while it cannot be seen.
+    pub(super) fn keep(&mut self, now: Time) {
+        if let Some(min) = self.min.get() {
+            self.min.add(now, min, MEMORY);
+        }
+    }
+
+    /// Another flow's queue is competed for, and no further one looked for.
+    pub(super) fn forget(&mut self, now: Time) {
+        (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
+    }
+
+    /// Returns true while it looks whether the path drains.
+    pub(super) fn is_looking(&self) -> bool {
+        self.drain.is_some()
+    }
+
+    /// Looks at once, with no more than `most` under way, whether the path drains.
+    pub(super) fn look(&mut self, now: Time, most: Bytes, queue: Span) {
+        let suspected = Suspected { most, short: queue / 4, least: None, now: None, stood: 0 };
+        self.drain.get_or_insert(Drain { began: now, to_few: true, drained: None, suspected: Some(suspected) });
     }
 
     /// The path has become longer by so much.
@@ -77,9 +153,9 @@ impl RoundTrip {
         (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
     }
 
-    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, a packet takes
-    /// the path `service`, and an empty one delays by up to `jitter` more than the least.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, service: Span, jitter: Span) {
+    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, few packets of
+    /// our own wait for each other for up to `own`, and an empty path delays by up to `jitter` more than the least.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, own: Span, jitter: Span) {
         let now = feedback.now;
         if let Some(held) = feedback.mean_held() {
             self.held = self.held + (held - self.held) / HOLD_GAIN;
@@ -89,22 +165,34 @@ impl RoundTrip {
         let Some((least, _)) = samples.clone().min() else { return };
         self.min.add(now, least, MEMORY);
         let looked = *self.empty_at.get_or_insert(now);
-        // Few packets of our own may wait for each other.
-        let own = if self.drain.is_some_and(|drain| drain.to_few) { service * FEW as i64 } else { Span::ZERO };
+        let own = if self.drain.is_some_and(|drain| drain.to_few) { own } else { Span::ZERO };
         if self.min.get().is_some_and(|min| least <= min + JITTER + jitter + own) {
             (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
             return;
         }
         match &mut self.drain {
             None if now - looked > DRAIN_AFTER => {
-                self.drain = Some(Drain { began: now, to_few: false, drained: None });
+                self.drain = Some(Drain { began: now, to_few: false, drained: None, suspected: None });
             }
             None => {}
             Some(drain) => {
+                if let Some(suspected) = drain.suspected.as_mut().filter(|_| drain.drained.is_some()) {
+                    let queue = least - self.min.get().unwrap_or_default();
+                    suspected.now = Some(suspected.now.map_or(queue, |least| least.min(queue)));
+                }
                 let newest = samples.map(|(_, sent)| sent).max();
                 if drain.drained.is_none_or(|drained| newest < Some(drained)) {
                     if has_drained {
                         drain.drained.get_or_insert(now);
+                    }
+                } else if let Some(seen) = drain.suspected.as_mut().map(Suspected::on_round) {
+                    match seen {
+                        Seen::Falls => drain.drained = Some(now),
+                        Seen::Fell => (self.drain, self.empty_at, self.contended) = (None, Some(now), None),
+                        Seen::Stays => {
+                            self.contended.get_or_insert(drain.began);
+                            (self.drain, self.empty_at) = (None, Some(now));
+                        }
                     }
                 } else if drain.to_few {
                     self.contended.get_or_insert(drain.began);

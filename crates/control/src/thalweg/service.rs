@@ -7,12 +7,12 @@ use crate::packet::SentPacket;
 
 use super::JITTER;
 use super::raised::Raised;
-use super::steps::Steps;
+use super::steps::{Measured, Steps};
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
 /// Packets sent farther apart are not of one frame: four times what a full one takes at the least pacing rate.
-const LONGEST_GAP: Span = Span::from_millis(2);
+pub(super) const LONGEST_GAP: Span = Span::from_millis(2);
 
 /// Averages of the service time per byte, without the time in which the path was empty.
 ///
@@ -88,6 +88,18 @@ impl Service {
         self.min_delay.get()
     }
 
+    /// When a packet that leaves now would arrive on an empty path, at the latest.
+    pub(super) fn due(&self, packet: &SentPacket) -> Time {
+        packet.at + self.min_delay.get().unwrap_or_default() + self.jitter
+    }
+
+    /// Keeps the least delay while the path is not seen empty.
+    pub(super) fn keep(&mut self) {
+        if let Some((least, newest)) = self.min_delay.get().zip(self.newest) {
+            self.min_delay.add(newest.at, least, MIN_DELAY_MEMORY);
+        }
+    }
+
     /// The last pause of the path: the packet that it ended with, and how long it was.
     pub(super) fn pause(&self) -> Option<(Time, Span)> {
         self.pause
@@ -142,7 +154,7 @@ impl Service {
             return;
         };
         self.newest = Some(Arrival { packet: *packet, at });
-        let due = packet.at + self.min_delay.get().unwrap_or_default() + self.jitter;
+        let due = self.due(packet);
         // The mean for a packet of this size.
         let usual = self.rate().map_or(Span::ZERO, |rate| rate.time_for(packet.size));
         let gap = packet.at - newest.packet.at;
@@ -172,10 +184,11 @@ impl Service {
             // What lies within the jitter is no measurement that could be alike.
             if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO) {
                 let usual = self.slow.value().unwrap_or_default();
-                if let Some(row) = steps.on_served(served, packet.size, usual, self.wire) {
+                let measured = Measured { at, served, size: packet.size };
+                if let Some(row) = steps.on_served(measured, usual, self.wire) {
                     (self.quick, self.slow) = self.fresh;
                     self.stepped += 1;
-                    for (served, size) in row {
+                    for Measured { served, size, .. } in row {
                         self.quick.add(*served, *size);
                         self.slow.add(*served, *size);
                     }

@@ -15,8 +15,15 @@ fn steady() -> Config {
         quick: 0.05,
         slow: 0.02,
         packets: 0.0,
+        opening: None,
+        competing: None,
         packet: Bytes::new(900),
         wire: Bytes::new(1000),
+        trains: None,
+        steps: None,
+        jitter: None,
+        policer: None,
+        rebases: false,
         ..Config::default()
     }
 }
@@ -290,4 +297,5 @@ fn losses_of_a_long_queue_limit_it_and_losses_at_random_do_not() {
     assert_eq!(limit_after(|_| false), None);
 }
 
+mod beside_others;
 mod off_the_track;

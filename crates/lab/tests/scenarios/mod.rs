@@ -7,6 +7,7 @@ mod clocks_and_copies;
 mod competition;
 mod determinism;
 mod environment;
+mod filled_queues;
 mod hostile;
 mod hunt;
 mod l4s;

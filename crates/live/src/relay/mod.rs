@@ -6,8 +6,8 @@
 //! ```
 //!
 //! In either of two forms: transcoded, where frames are decoded and each viewer's encoder makes new ones at the rate of its
-//! path; or passed through, where frames go on as they come, and what a viewer's path does not bear is left out up to the
-//! next keyframe. Audio is never decoded.
+//! path; or passed through, where frames go on as they come, and frames beyond a viewer's rate are left out up to the next
+//! keyframe. Audio is never decoded.
 //!
 //! A relay has one seat for a sender. Two relays are a call of two: each sends to one and watches the other.
 

@@ -73,6 +73,7 @@ impl LadderConfig {
             coarse: 0,
             fine: 0,
             changed: None,
+            opening: false,
             sent: None,
             budget: Bytes::ZERO,
             needed: Bytes::ZERO,
@@ -91,6 +92,8 @@ pub(super) struct Ladder {
     /// Frames in a row with a fine quantiser.
     fine: u32,
     changed: Option<Time>,
+    /// True from the first measurement of the path until a frame of the size that it allows was sent.
+    opening: bool,
     /// The level of the last frame sent.
     sent: Option<usize>,
     /// Budget of the last picture.
@@ -115,6 +118,12 @@ impl Ladder {
         self.sent != Some(self.level)
     }
 
+    /// The path is measured for the first time: the largest size is tried, then the largest whose keyframe fits.
+    pub(super) fn open(&mut self) {
+        self.level = self.rungs.len() - 1;
+        self.opening = true;
+    }
+
     /// The candidates of a picture, of which the smallest should have at most `budget` bytes; with nothing under way it
     /// would be `most`.
     pub(super) fn on_candidates(&mut self, now: Time, candidates: &[EncodedFrame], budget: Bytes, most: Bytes) {
@@ -129,7 +138,9 @@ impl Ladder {
         if smallest.keyframe && self.sent.is_some_and(|sent| sent < self.level) {
             if excess_of(budget) > 1.0 || is_coarsest {
                 self.needed = smallest.size.scale(self.config.excess);
-                self.change(now, self.sent.unwrap_or(self.level));
+                let sent = self.sent.unwrap_or(self.level);
+                let next = (sent..self.level).rev().find(|level| self.fits(*level, excess_of(budget)));
+                self.change(now, next.filter(|_| self.opening).unwrap_or(sent));
             }
             return;
         }
@@ -141,10 +152,15 @@ impl Ladder {
         if !is_down || self.level == 0 {
             return;
         }
-        let pixels = |level: usize| self.rungs[level].pixels() as f64;
-        let fits = |level: &usize| excess * libm::pow(pixels(*level) / pixels(self.level), SIZE_EXPONENT) <= 1.0;
+        let next = (0..self.level).rev().find(|level| self.fits(*level, excess)).unwrap_or(0);
         self.needed = Bytes::ZERO;
-        self.change(now, (0..self.level).rev().find(fits).unwrap_or(0));
+        self.change(now, next);
+    }
+
+    /// Returns true if a frame that exceeds its budget by this factor would fit at that level.
+    fn fits(&self, level: usize, excess: f64) -> bool {
+        let pixels = |level: usize| self.rungs[level].pixels() as f64;
+        excess * libm::pow(pixels(level) / pixels(self.level), SIZE_EXPONENT) <= 1.0
     }
 
     /// A candidate was sent.
@@ -152,6 +168,7 @@ impl Ladder {
         let is_fine = encoded.quantizer.is_some_and(|quantizer| quantizer <= self.config.up_quantizer);
         self.fine = if is_fine && encoded.picture == self.size() { self.fine + 1 } else { 0 };
         self.sent = self.rungs.iter().position(|rung| *rung == encoded.picture);
+        self.opening &= self.sent != Some(self.level);
         let waited = |stays: i64| self.changed.is_none_or(|changed| now - changed >= self.config.stay * stays);
         let may_rise = waited(1) && (self.budget >= self.needed || waited(RETRY));
         if self.fine >= self.config.up_after && may_rise && self.level + 1 < self.rungs.len() {

@@ -6,6 +6,7 @@
 //! keeps the smallest frame below the budget. What has waited too long in the sender is thrown away.
 
 mod ladder;
+mod opening;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,6 +24,8 @@ use super::safeguards::{self, Safeguards};
 use crate::event::Why;
 use ladder::Ladder;
 pub use ladder::LadderConfig;
+use opening::Opening;
+pub use opening::OpeningConfig;
 
 /// The parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +55,9 @@ pub struct Config {
     /// The sizes; `None` for the camera's alone.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub ladder: Option<LadderConfig>,
+    /// The first second; `None` where it is as any other.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub opening: Option<OpeningConfig>,
     /// How many candidates are encoded in parallel.
     pub cores: u8,
     /// How the sender recovers from a loss.
@@ -65,13 +71,14 @@ impl Default for Config {
         Config {
             shares: vec![0.2],
             shares_for: None,
-            intervals: 1.2,
+            intervals: 1.3,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
             forced_within: Span::from_millis(220),
             silence: Span::from_millis(50),
             probe_every: Span::from_millis(150),
             ladder: Some(LadderConfig::default()),
+            opening: Some(OpeningConfig::default()),
             cores: 2,
             recovery: recovery::Config::Stateful(recovery::stateful::Config::default()),
             safeguards: safeguards::Config { reset: Some(Span::from_millis(300)), ..safeguards::Config::NONE },
@@ -114,6 +121,7 @@ impl Config {
         }
         Ok(Budgeted {
             ladder: self.ladder.as_ref().map(|ladder| ladder.build(source)).transpose()?,
+            opening: self.opening.map(OpeningConfig::build).transpose()?,
             recovery: self.recovery.build()?,
             safeguards: self.safeguards.build()?,
             cap: Cap::new(self.max_rate),
@@ -147,6 +155,7 @@ pub struct Budgeted {
     config: Config,
     cap: Cap,
     ladder: Option<Ladder>,
+    opening: Option<Opening>,
     recovery: Recovery,
     safeguards: Safeguards,
     /// When the first frame was queued after feedback last reported an arrival.
@@ -175,7 +184,15 @@ impl Budgeted {
     /// Bytes that a frame may take: those that the controller leaves, and no more than the encoder's max rate has left,
     /// less its repair.
     fn free(&self, view: &View) -> Bytes {
-        view.room().min(self.cap.room(view.now)).scale(1.0 - view.repair_share)
+        let most = self
+            .opening(view.now)
+            .map_or(Bytes::MAX, |opening| opening.most(view.limits.capacity).scale(view.payload_share));
+        view.room().min(self.cap.room(view.now)).min(most).scale(1.0 - view.repair_share)
+    }
+
+    /// The opening while it lasts.
+    fn opening(&self, now: Time) -> Option<&Opening> {
+        self.opening.as_ref().filter(|opening| opening.lasts(now))
     }
 
     /// Returns true if nothing arrives although packets are in flight.
@@ -233,9 +250,11 @@ impl FramePolicy for Budgeted {
         let whole = self.ladder.as_ref().is_some_and(Ladder::changes);
         let frames = self.config.shares_for.map_or(1.0, |interval| view.interval.ratio(interval).max(1.0));
         let of_all = |share: f64| if frames > 1.0 { 1.0 - libm::pow(1.0 - share.min(1.0), frames) } else { share };
+        let opening = self.opening(view.now).map(Opening::share);
         let sized = |share: &f64| {
             let most = if whole { Bytes::MAX } else { most.scale(share / first) };
-            self.free.scale(if whole { share / first } else { of_all(*share) }).min(most).max(least)
+            let taken = opening.map_or(of_all(*share), |opening| of_all(*share).max(opening * share / first));
+            self.free.scale(if whole { share / first } else { taken }).min(most).max(least)
         };
         let mut sizes: Vec<Bytes> =
             if is_silent { vec![least] } else { self.config.shares.iter().map(sized).collect() };
@@ -306,6 +325,8 @@ impl FramePolicy for Budgeted {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if feedback.has_arrivals() {
             (self.unanswered_since, self.has_arrived) = (None, true);
+            let opens = self.opening.as_mut().is_some_and(|opening| opening.on_arrival(feedback.now));
+            self.ladder.iter_mut().filter(|_| opens).for_each(Ladder::open);
         }
         let places = || feedback.reports.iter().filter_map(|report| report.packet.place);
         if let Some(forced) = &mut self.forced {

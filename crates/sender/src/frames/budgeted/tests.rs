@@ -15,7 +15,7 @@ fn view(now: Time, free: u64) -> View {
 
 /// Configuration of two candidates, so that there is something to choose.
 fn pair() -> Config {
-    Config { shares: vec![0.4, 0.2], ..Config::default() }
+    Config { shares: vec![0.4, 0.2], opening: None, ..Config::default() }
 }
 
 fn policy() -> Budgeted {
@@ -156,6 +156,19 @@ fn the_first_round_trip_after_a_pause_is_no_fade() {
 }
 
 #[test]
+fn for_a_second_after_the_first_arrival_frames_take_more_of_what_is_free_but_no_more_than_65_ms() {
+    let opening = Some(OpeningConfig { share: 0.6, ..OpeningConfig::default() });
+    let mut policy = Config { shares: vec![0.2], ladder: None, opening, ..Config::default() }.build(Size::HD).unwrap();
+    assert_eq!(sizes(policy.plan(&view(MS(0), 20_000))), [4000], "nothing was measured");
+    arrived(&mut policy, 0, MS(100));
+    assert_eq!(sizes(policy.plan(&view(MS(1099), 20_000))), [12_000]);
+    // 65 ms of 4 Mbps are 32.5 kB.
+    let many = sizes(policy.plan(&view(MS(1099), 200_000)));
+    assert!((10_000..=19_500).contains(&many[0]), "{many:?}");
+    assert_eq!(sizes(policy.plan(&view(MS(1100), 20_000))), [4000]);
+}
+
+#[test]
 fn what_has_waited_for_300_ms_is_thrown_away() {
     let mut policy = policy();
     let queue = QueueView { bytes: Bytes::new(1000), packets: 1, oldest: Some(MS(0)) };
@@ -174,6 +187,7 @@ fn parameters_out_of_range_are_refused() {
         Config { least: Bytes::ZERO, ..Config::default() },
         Config { max_rate: Some(Rate::ZERO), ..Config::default() },
         Config { cores: 0, ..Config::default() },
+        Config { opening: Some(OpeningConfig { share: 0.0, ..OpeningConfig::default() }), ..Config::default() },
         Config { probe_every: Span::ZERO, ..Config::default() },
         Config { ladder: Some(LadderConfig { excess: 0.5, ..LadderConfig::default() }), ..Config::default() },
         Config {
@@ -293,6 +307,20 @@ mod ladder {
         ladder.on_candidates(MS(9000), &candidates, Bytes::new(1300), Bytes::new(2000));
         ladder.on_queued(MS(9000), &candidates[0]);
         assert_eq!(ladder.size().height, 270);
+    }
+
+    #[test]
+    fn once_the_path_is_measured_the_largest_size_is_tried_and_then_the_largest_that_fits() {
+        let mut ladder = stepped_up();
+        ladder.on_queued(MS(4000), &of(&ladder.clone(), 900, 90));
+        assert_eq!(ladder.shown().height, 270);
+        ladder.open();
+        assert_eq!(ladder.size(), Size::HD);
+        // Twice the bytes that there are: 0.42 of the pixels would do, and 360p has a quarter.
+        offer(&mut ladder, MS(4033), 2000, 110, true);
+        assert_eq!((ladder.size().height, ladder.changes()), (360, true));
+        ladder.on_queued(MS(4066), &of(&ladder.clone(), 900, 110));
+        assert!(!ladder.changes());
     }
 
     #[test]

@@ -80,6 +80,9 @@ fn logs_have_the_duration_and_mean_that_another_program_finds() {
         let trace = thalweg_traces::read(text.as_bytes(), name, &ReadOptions::default()).unwrap().trace;
         let (duration, mean) = (trace.period().as_secs_f64(), trace.mean_rate().as_mbps_f64());
         println!("{name}: {duration:.3} s of {mean:.4} Mbps");
-        assert!((duration - seconds).abs() < 0.01 && (mean / mbps - 1.0).abs() < 0.005, "{name}: {duration} s of {mean} Mbps");
+        assert!(
+            (duration - seconds).abs() < 0.01 && (mean / mbps - 1.0).abs() < 0.005,
+            "{name}: {duration} s of {mean} Mbps"
+        );
     }
 }

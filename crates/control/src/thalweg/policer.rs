@@ -242,7 +242,8 @@ impl Policer {
                 } else {
                     (rate.scale(1.0 + step), Rate::MAX)
                 };
-                let (step, wait) = if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry * self.patience) };
+                let (step, wait) =
+                    if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry * self.patience) };
                 self.state = State::Held { rate: raised, step: step.min(STEPS.1), next: now + wait, failed };
                 None
             }

@@ -41,7 +41,8 @@ fn played(scenario: &Scenario, scheme: &str, everywhere: bool) -> Outcome {
     let mut scheme = named(scheme);
     if let ControllerConfig::Thalweg(config) = &mut scheme.controller {
         if !everywhere {
-            let off = thalweg::Config { trains: None, steps: None, jitter: None, policer: None, rebases: false, ..*config };
+            let off =
+                thalweg::Config { trains: None, steps: None, jitter: None, policer: None, rebases: false, ..*config };
             *config = off;
         }
     }

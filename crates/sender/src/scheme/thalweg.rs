@@ -19,11 +19,11 @@ fn controller(packets: &PacketSizes) -> ControllerConfig {
     ControllerConfig::Thalweg(thalweg::Config { packet, wire, ..thalweg::Config::default() })
 }
 
-/// As much FEC with each frame as leaves one in twenty-five incomplete at the measured loss: it arrives before the next frame,
+/// As much FEC with each frame as leaves this share of them incomplete at the measured loss: it arrives before the next frame,
 /// a retransmission does not. A receiver that requests retransmissions gets them. A packet that overtook others makes no
 /// loss of them.
-fn repair(max_per_packet: f64) -> repair::Config {
-    let amount = fec::Amount::Residual(0.04);
+fn repair(residual: f64, max_per_packet: f64) -> repair::Config {
+    let amount = fec::Amount::Residual(residual);
     let fec = fec::Config { amount, reach: Span::ZERO, max_per_packet, takes_back: true, ..fec::Config::default() };
     repair::Config { fec: Some(fec), ..repair::Config::default() }
 }
@@ -50,7 +50,7 @@ pub(super) fn thalweg() -> Scheme {
         // What trains carry can stand for a lost packet.
         padding_content: Some(redundant::Config::of(redundant::Kind::Fec)),
         frames: frames(budgeted::Config::default().recovery),
-        repair: Some(repair(fec::Config::default().max_per_packet)),
+        repair: Some(repair(0.04, fec::Config::default().max_per_packet)),
         feedback: FeedbackStyle::PerPacket,
         receiver: ReceiverKind::Stateful(StatefulReceiver::default()),
         packets,
@@ -89,7 +89,7 @@ pub(super) fn conventional() -> Scheme {
         }),
         // The encoder's max rate is of media alone. Half as much FEC is what a tenth lost asks for; a peer that reports
         // more gets no more.
-        repair: Some(repair(0.5)),
+        repair: Some(repair(0.02, 0.5)),
         receiver: ReceiverKind::Standard,
         packets,
         loss_detection: loss_detection(),

@@ -90,7 +90,7 @@ fn datagrams_that_do_not_listen_are_not_competed_with() {
         ..DatagramsConfig::default()
     };
     let run = play(&beside(2000, 10.0, Competitor::Datagrams(datagrams)), 2000, &competing("thalweg", true));
-    assert_eq!(times(&run, "compete"), []);
+    assert_eq!(times(&run, "compete"), Vec::<f64>::new());
     let ours = share(&run, 20.0, 50.0);
     assert!((0.4..=0.52).contains(&ours), "{ours}");
     let delay = waits(&run, 20.0, 50.0);
@@ -104,5 +104,5 @@ fn beside_gcc_and_alone_there_is_nothing_to_compete_with() {
     let theirs = 1.0 - share(&run, 25.0, 70.0);
     assert!((0.35..=0.65).contains(&theirs), "{theirs}");
     let none = Scenario { competitors: Vec::new(), ..beside(2000, 1.0, cubic()) };
-    assert_eq!(times(&play(&none, 2000, &competing("thalweg", true)), "compete"), []);
+    assert_eq!(times(&play(&none, 2000, &competing("thalweg", true)), "compete"), Vec::<f64>::new());
 }

@@ -85,8 +85,6 @@ pub struct Thalweg {
     round_trip: RoundTrip,
     overflow: Overflow,
     silence: FeedbackTimeout,
-    /// When losses last ended that were a policer's answer.
-    losses_ended: Option<Time>,
     now: Time,
     decisions: Decisions,
 }
@@ -113,7 +111,6 @@ impl Thalweg {
             round_trip: RoundTrip::default(),
             overflow: Overflow::default(),
             silence: FeedbackTimeout::new(round_trip::ASSUMED + config.silence, 0, Then::Same),
-            losses_ended: None,
             now: Time::ZERO,
             decisions: Decisions::default(),
             config,
@@ -323,9 +320,6 @@ impl Thalweg {
         let empty = self.service.min_delay().unwrap_or_default();
         let change = self.policer.as_mut().and_then(|policer| policer.on_feedback(feedback, empty));
         if let Some((what, why)) = change {
-            if what == policer::HELD {
-                self.losses_ended = Some(feedback.now);
-            }
             self.decide(feedback.now, what, why, before);
         }
     }
@@ -376,7 +370,6 @@ impl Controller for Thalweg {
             probe: self.trains.as_ref().and_then(Trains::probe),
             window: self.config.holds_packets.then(|| self.may_be_under_way().max(MSS)),
             media,
-            losses_ended: self.losses_ended,
             ..SendLimits::of_rate(pacing)
         }
     }

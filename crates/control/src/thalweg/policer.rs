@@ -27,8 +27,7 @@ pub struct Config {
     pub share: f64,
     /// The time between two steps up while nothing is lost.
     pub step: Span,
-    /// The time after a loss until more than what passed before is tried again; twice as long after each such loss at about
-    /// the same rate, up to [`MOST_PATIENCE`] times.
+    /// The time after a loss until more than what passed before is tried again.
     pub retry: Span,
 }
 
@@ -66,10 +65,6 @@ const USED: f64 = 0.45;
 const LITTLE: Rate = Rate::from_kbps(200);
 /// Above this share of the rate that last lost packets, a step waits for [`Config::retry`].
 const NEAR: f64 = 0.98;
-/// After losses at the same rate again and again more is tried this many times as rarely.
-const MOST_PATIENCE: i64 = 4;
-/// Of a rate that is this many times the last at which packets were lost, nothing is known.
-const OTHER: f64 = 1.1;
 /// Random losses become suspicious again at this many times as many.
 const FAR_MORE: f64 = 2.0;
 /// Max packets that are remembered: half a second of 24 Mbps.
@@ -94,8 +89,6 @@ impl Config {
             waited: Span::ZERO,
             since: Time::ZERO,
             state: State::Free,
-            patience: 1,
-            ceiling: Rate::MAX,
             random: 0.0,
         })
     }
@@ -123,9 +116,6 @@ enum State {
 /// A change, for a decision with its reason.
 pub(super) type Change = (&'static str, &'static str);
 
-/// Losses have ended at a rate.
-pub(super) const HELD: &str = "hold";
-
 /// See the module.
 #[derive(Debug, Clone)]
 pub(super) struct Policer {
@@ -138,10 +128,6 @@ pub(super) struct Policer {
     /// Since when packets were sent as they are now.
     since: Time,
     state: State,
-    /// How many times [`Config::retry`] is waited.
-    patience: i64,
-    /// The rate at which packets were lost last, of those that were held.
-    ceiling: Rate,
     /// The share of losses that did not end.
     random: f64,
 }
@@ -207,7 +193,7 @@ impl Policer {
                     self.random = loss;
                     self.change(now, State::Held { rate, step: STEPS.0, next: now + every, failed });
                     return Some((
-                        HELD,
+                        "hold",
                         "losses ended at a rate and without bursts: a policer, or a queue of few packets",
                     ));
                 }
@@ -226,9 +212,6 @@ impl Policer {
             }
             State::Held { rate, .. } if is_heavy => {
                 let failed = self.passed()?.min(rate);
-                let is_known = failed < self.ceiling.scale(OTHER) && self.ceiling < failed.scale(OTHER);
-                self.patience = if is_known { (self.patience * 2).min(MOST_PATIENCE) } else { 1 };
-                self.ceiling = failed;
                 self.change(now, State::Trial { rate: failed.scale(share), loss, trial: 1, failed });
                 Some(("lower", "packets are lost again"))
             }
@@ -242,8 +225,7 @@ impl Policer {
                 } else {
                     (rate.scale(1.0 + step), Rate::MAX)
                 };
-                let (step, wait) =
-                    if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry * self.patience) };
+                let (step, wait) = if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry) };
                 self.state = State::Held { rate: raised, step: step.min(STEPS.1), next: now + wait, failed };
                 None
             }

@@ -67,7 +67,7 @@ struct Suspected {
     stood: u32,
 }
 
-/// What a queue does once little is sent.
+/// Course of a queue once little is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Falls,

@@ -1,6 +1,7 @@
 //! `thalweg` beside flows that fill the queue, and beside those that do not (docs/thalweg.md).
 
 use thalweg_codecs::Codec;
+use thalweg_control::thalweg::CompetingConfig;
 use thalweg_lab::metrics::response::mean_between;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
@@ -34,9 +35,7 @@ fn cubic() -> Competitor {
 fn competing(scheme: &str, on: bool) -> Scheme {
     let mut scheme = named(scheme);
     let ControllerConfig::Thalweg(controller) = &mut scheme.controller else { panic!("not thalweg") };
-    if !on {
-        controller.competing = None;
-    }
+    controller.competing = on.then(CompetingConfig::default);
     scheme
 }
 

@@ -1,14 +1,12 @@
 //! Paths off the beaten track, on which `thalweg` with all of its parts finds the rate again, and loses little
 //! (docs/thalweg.md). Each is played without these parts too, so that a test shows what they are for.
 
-use thalweg_control::thalweg;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::scenario::Video;
 use thalweg_lab::{Outcome, Scenario};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig};
 use thalweg_sender::FeedbackStyle;
-use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::scenarios::support::named;
@@ -36,17 +34,9 @@ fn over(rates: &str, seconds: i64) -> Scenario {
     scenario(vec![rate(rates), delay("25ms", Jitter::None)], seconds)
 }
 
-/// Plays a scheme, of which parts of its controller are taken out unless it is to find its way everywhere.
 fn played(scenario: &Scenario, scheme: &str, everywhere: bool) -> Outcome {
-    let mut scheme = named(scheme);
-    if let ControllerConfig::Thalweg(config) = &mut scheme.controller {
-        if !everywhere {
-            let off =
-                thalweg::Config { trains: None, steps: None, jitter: None, policer: None, rebases: false, ..*config };
-            *config = off;
-        }
-    }
-    scenario.play(&scheme).unwrap().outcome
+    let scheme = named(scheme);
+    scenario.play(&if everywhere { scheme.everywhere() } else { scheme }).unwrap().outcome
 }
 
 /// Mean rate of the video with its headers in Mbps, from this second on.

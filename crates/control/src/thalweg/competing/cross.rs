@@ -1,4 +1,4 @@
-//! What others send through the path's queue.
+//! Traffic of others through the path's queue.
 //!
 //! Nimbus (Goyal et al., SIGCOMM 2022) infers the rate of cross traffic from the path's rate, the rate sent and the rate
 //! received. Here the path's rate is known from within frames: their packets leave together, so that hardly anything comes

@@ -37,7 +37,7 @@ pub struct Config {
     pub leaves: f64,
     /// The longest queue that is competed for: what the path carries in this time.
     pub longest: Span,
-    /// What the window allowed and frames did not use is kept for them for so long.
+    /// Time for which what the window allowed and frames did not use is kept for them.
     pub credit: Span,
 }
 
@@ -191,7 +191,7 @@ impl Competing {
         self.suspected.is_some() || self.finds_others(now, queue)
     }
 
-    /// What is under way while it is looked whether the queue drains, given the round trip of the empty path.
+    /// Wire bytes that may be under way while it is looked whether the queue drains, given the round trip of the empty path.
     pub(super) fn little(&self, empty: Span) -> Bytes {
         self.cross.path().map_or(self.wire, |path| path.over(empty).scale(LITTLE)).max(self.wire)
     }

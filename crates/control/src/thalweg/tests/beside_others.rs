@@ -16,7 +16,8 @@ fn frames(flow: &mut Flow<Thalweg>, frames: core::ops::Range<u64>, packets: u64,
 }
 
 fn competing() -> Config {
-    Config { competing: Some(competing::Config::default()), ..steady() }
+    let competing = competing::Config { long: Span::from_millis(50), ..competing::Config::default() };
+    Config { competing: Some(competing), ..steady() }
 }
 
 fn decided(flow: &mut Flow<Thalweg>) -> Vec<&'static str> {

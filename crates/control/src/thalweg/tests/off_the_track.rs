@@ -143,7 +143,7 @@ fn a_turn_of_a_cell_serves_its_packets_alike_and_is_no_step() {
         play(&mut flow, 100..101, 12, 1);
         flow.limits().capacity.as_mbps_f64()
     };
-    let (lasting, any) = (after_a_turn(steps::Config::default().lasts), after_a_turn(Span::ZERO));
+    let (lasting, any) = (after_a_turn(Span::from_millis(100)), after_a_turn(Span::ZERO));
     assert!((1.9..3.0).contains(&lasting), "{lasting} Mbps");
     assert!((6.0..8.5).contains(&any), "{any} Mbps");
 }

@@ -68,9 +68,7 @@ fn trial(test: &DataTest) -> Trial {
     whole.with_kind(format!("thalweg data fetch {}", missing.join(" "))).with_ignored_flag(!required())
 }
 
-/// Returns true where a test without its data must fail.
-#[must_use]
-pub fn required() -> bool {
+fn required() -> bool {
     let set = |name: &str, but: &str| env::var(name).is_ok_and(|value| !value.is_empty() && value != but);
     set("CI", "false") || set("THALWEG_REQUIRE_DATA", "0")
 }

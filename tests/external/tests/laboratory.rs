@@ -10,6 +10,15 @@ fn played(link: &str, sender: &dyn SenderFactory) -> Summary {
 }
 
 #[test]
+fn the_schemes_of_the_front_page_play_over_its_link() {
+    for name in ["gcc", "thalweg"] {
+        let summary = played("lte-driving", &name.parse::<Scheme>().unwrap());
+        let (rate, p95) = (summary.video_bitrate_bps / 1e6, summary.latency_p95_ms.unwrap_or_default());
+        assert!(rate > 0.5 && (25.0..2000.0).contains(&p95), "{name}: {rate} Mbps, {p95} ms");
+    }
+}
+
+#[test]
 fn a_controller_from_outside_plays_in_the_laboratory_against_gcc() {
     let link = "3Mbps/1Mbps@20s";
     let [gcc, aimd] = [played(link, &"gcc".parse::<Scheme>().unwrap()), played(link, &external::sender().unwrap())];

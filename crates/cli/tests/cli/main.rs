@@ -12,9 +12,6 @@ mod deploy;
 mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
-#[cfg(all(feature = "live", target_os = "linux"))]
-#[path = "../../../live/tests/http.rs"]
-mod http;
 mod hunt;
 #[path = "../../../../tests/in_real_time.rs"]
 mod in_real_time;
@@ -33,6 +30,8 @@ mod quality;
 mod queries;
 mod results;
 mod scenario;
+#[cfg(all(feature = "live", target_os = "linux"))]
+mod serving;
 mod sweep;
 mod traces;
 mod tune;

@@ -171,7 +171,6 @@ impl Competing {
     /// Returns true if another flow seems to fill the queue of a path with this round trip, and `queue` more at present,
     /// which was last seen empty at `empty`.
     pub(super) fn suspects(&mut self, now: Time, empty: Option<Time>, round_trip: Span, queue: Span) -> bool {
-        self.suspected = None;
         let patience = self.config.after.max(round_trip.scale(self.config.round_trips));
         let is_full = empty.is_some_and(|empty| now - empty > patience) && self.cross.busy() >= BUSY;
         self.suspected = self.cross.path().filter(|_| is_full && self.finds_others(now, queue));

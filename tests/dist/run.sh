@@ -147,22 +147,21 @@ eventually() {
   fail "not in half a minute: $* ($(tail -5 "$roots/boot.log"))"
 }
 
-# The unit as docs/operation.md has it, under a systemd: with the built-in scene, with a file that everybody may read, and with one below
-# /home; by https and with a token, whose key root alone may read.
+# The unit as docs/operation.md has it, under a systemd: with the built-in scene, with a file that everybody may read, with one below /home,
+# and with a pipe; by https and with a token, whose key root alone may read.
 service() {
   local token first dropins=/usr/share/doc/thalweg/examples/thalweg-publish.service.d
   fresh service
   apt update
-  apt install --no-install-recommends systemd "/artefacts/thalweg_$version-1_$arch.deb"
+  apt install --no-install-recommends systemd ffmpeg "/artefacts/thalweg_$version-1_$arch.deb"
   token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   (umask 077 && echo "THALWEG_TOKEN=$token" >"$root/etc/thalweg/environment")
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=thalweg -addext subjectAltName=IP:127.0.0.1 \
     -addext basicConstraints=critical,CA:FALSE -keyout "$root/etc/thalweg/key.pem" -out "$root/etc/thalweg/certificate.pem" 2>/dev/null
-  # Two seconds of grey.
-  mkdir -p "$root/srv" "$root/home/ann"
-  { echo 'YUV4MPEG2 W320 H180 F30:1 Ip A1:1 C420jpeg'; for _ in $(seq 60); do echo FRAME; head -c 86400 /dev/zero | tr '\0' '\200'; done; } \
-    >"$root/srv/clip.y4m"
-  install -m 644 "$root/srv/clip.y4m" "$root/home/ann/clip.mp4.y4m"
+  # Two seconds with sound.
+  mkdir -p "$root/home/ann"
+  inside ffmpeg -nostdin -loglevel error -f lavfi -i testsrc2=size=320x180:rate=30 -f lavfi -i sine -t 2 -pix_fmt yuv420p -shortest /srv/clip.mp4
+  install -m 644 "$root/srv/clip.mp4" "$root/home/ann/clip.mp4"
   boot
 
   under systemctl start thalweg-publish
@@ -177,16 +176,22 @@ service() {
   serves "built-in scene"
   passed "the service is started again when it was killed"
 
-  sed -i 's|^source = .*|source = "/srv/clip.y4m"|' "$root/etc/thalweg/publish.toml"
+  sed -i 's|^source = .*|source = "/srv/clip.mp4"|' "$root/etc/thalweg/publish.toml"
   under systemctl restart thalweg-publish
-  serves clip.y4m
+  serves clip.mp4
   under install -D -m 644 "$dropins/file.conf" /etc/systemd/system/thalweg-publish.service.d/source.conf
-  sed -i 's|/home/ann/clip.mp4|/home/ann/clip.mp4.y4m|' "$root/etc/systemd/system/thalweg-publish.service.d/source.conf"
-  sed -i 's|^source = .*|source = "/home/ann/clip.mp4.y4m"|' "$root/etc/thalweg/publish.toml"
+  rm "$root/srv/clip.mp4"
+  sed -i 's|^source = .*|source = "/home/ann/clip.mp4"|' "$root/etc/thalweg/publish.toml"
   under systemctl daemon-reload
   under systemctl restart thalweg-publish
-  serves clip.mp4.y4m
+  serves clip.mp4
   passed "the service serves a file, and one below /home with its drop-in"
+
+  under install -m 644 "$dropins/pipe.conf" /etc/systemd/system/thalweg-publish.service.d/source.conf
+  under systemctl daemon-reload
+  under systemctl restart thalweg-publish
+  serves "standard input"
+  passed "the service serves what ffmpeg pipes into it with the drop-in for that"
 
   under systemctl stop thalweg-publish
   [ "$(under systemctl show --property Result --value thalweg-publish)" = success ] || fail "$(under systemctl status thalweg-publish)"

@@ -73,7 +73,8 @@ fn required() -> bool {
     set("CI", "false") || set("THALWEG_REQUIRE_DATA", "0")
 }
 
-/// The `main` of a test target with `harness = false`: lists of sets, each with the tests that need them.
+/// The `main` of a test target with `harness = false`: lists of sets, each with the tests that need them. A test that is not
+/// built everywhere has its `#[cfg]` before its name.
 ///
 /// ```text
 /// thalweg_data::data_tests! {
@@ -83,9 +84,10 @@ fn required() -> bool {
 /// ```
 #[macro_export]
 macro_rules! data_tests {
-    ($($needs:expr => [$($test:path),* $(,)?]);* $(;)?) => {
+    ($($needs:expr => [$($(#[$when:meta])* $test:path),* $(,)?]);* $(;)?) => {
         fn main() -> ::std::process::ExitCode {
             $crate::testing::run(&[$($(
+                $(#[$when])*
                 $crate::testing::DataTest { name: stringify!($test), needs: &$needs, run: $test },
             )*)*])
         }

@@ -65,7 +65,7 @@ impl Frames {
     fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<Ready> {
         match self {
             Frames::Standard(frames) => plain(frames.on_recovered(now, sequence, fragment)),
-            Frames::Stateful(frames) => moving(frames.on_recovered(fragment)),
+            Frames::Stateful(frames) => moving(frames.on_recovered(now, fragment)),
         }
     }
 }

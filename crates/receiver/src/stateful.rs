@@ -3,8 +3,13 @@
 //! Frames are decoded in order, each from the state it names: the decoder's current state or a kept one. Once a packet
 //! of a newer frame arrives, an incomplete older frame is finished as it is. Instructions to the decoder are data
 //! ([`Moves`]); this module follows state hashes only, so it also works for a model, which has no pictures.
+//!
+//! The paper's receiver knows no reordering. With a [`StatefulReceiver::reordering_window`], newer frames are held back for
+//! as long as packets came late in the last seconds.
 
-use std::collections::VecDeque;
+mod lateness;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use thalweg_control::salsify::Average;
 use thalweg_types::{Content, Fragment, Packet, StateHash, StatefulReceiver};
@@ -14,6 +19,7 @@ use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
 
 use super::assembly::FrameInfo;
 use super::message::{MEDIA, RECEIVER};
+use lateness::Lateness;
 
 /// Min number of kept states: a frame's source and target.
 const MIN_STATES: usize = 2;
@@ -23,6 +29,9 @@ const MAX_STATES: usize = 145;
 /// Max number of abandoned frames reported after a gap, the newest ones: more than can be in flight, and few enough for
 /// memory when the first frame number received is large.
 const MAX_ABANDONED: u64 = 4096;
+
+/// Max number of packets held back: 100 ms of 100 Mbps.
+const MAX_HELD: usize = 1024;
 
 /// Steps of a decoder for a frame, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -61,6 +70,9 @@ pub(super) struct Stateful {
     /// The next expected frame, or the incomplete one.
     next_frame: u64,
     partial: Option<Partial>,
+    /// Packets of newer frames, by frame and fragment, and when each arrived.
+    held: BTreeMap<(u64, u16), (Time, Fragment)>,
+    lateness: Lateness,
     current: StateHash,
     /// The kept states, the newest last.
     kept: VecDeque<StateHash>,
@@ -75,10 +87,14 @@ pub(super) struct Stateful {
 impl Stateful {
     pub(super) fn new(config: StatefulReceiver) -> Result<Stateful, ConfigError> {
         check("receiver.max_states", config.max_states).within(MIN_STATES..=MAX_STATES, "64")?;
+        check("receiver.reordering_window", config.reordering_window)
+            .within(Span::ZERO..=Span::from_secs(1), "100ms")?;
         Ok(Stateful {
             config,
             next_frame: 0,
             partial: None,
+            held: BTreeMap::new(),
+            lateness: Lateness::new(config.reordering_window),
             current: StateHash::UNKNOWN,
             kept: VecDeque::new(),
             interarrival: config.smoothing.build()?,
@@ -94,18 +110,42 @@ impl Stateful {
             Content::Padding | Content::Audio { .. } | Content::Fec { .. } => None,
             Content::Media { fragment, .. } | Content::Retransmission { fragment, .. } => Some(fragment),
         };
+        if let Content::Media { fragment, .. } = packet.content {
+            self.lateness.on_packet(now, fragment.frame);
+        }
         // A packet too late to be decoded does not enter the measurement of the path either.
         if fragment.is_some_and(|fragment| fragment.frame < self.next_frame) {
             return Vec::new();
         }
         self.on_arrival(now, packet, fragment);
-        fragment.map_or_else(Vec::new, |fragment| self.on_fragment(fragment))
+        fragment.map_or_else(Vec::new, |fragment| self.in_order(now, fragment))
+    }
+
+    /// Takes a fragment, and all up to the first that has to wait for packets of older frames.
+    fn in_order(&mut self, now: Time, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
+        self.held.entry((fragment.frame, fragment.index)).or_insert((now, fragment));
+        let mut ready = Vec::new();
+        while let Some(entry) = self.held.first_entry() {
+            let (arrived, fragment) = *entry.get();
+            let waits = fragment.frame > self.next_frame && arrived + self.lateness.get(now) > now;
+            if waits && self.held.len() <= MAX_HELD {
+                break;
+            }
+            self.held.pop_first();
+            ready.extend(self.on_fragment(fragment));
+        }
+        ready
     }
 
     /// A media packet was recovered by FEC: it does not enter the measurement of the path, which uses received packets
     /// only.
-    pub(super) fn on_recovered(&mut self, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
-        if fragment.frame < self.next_frame { Vec::new() } else { self.on_fragment(fragment) }
+    pub(super) fn on_recovered(&mut self, now: Time, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
+        if fragment.frame < self.next_frame { Vec::new() } else { self.in_order(now, fragment) }
+    }
+
+    /// The first frame that a packet may still belong to.
+    pub(super) fn next_frame(&self) -> u64 {
+        self.next_frame
     }
 
     /// How many states are kept.
@@ -126,6 +166,9 @@ impl Stateful {
 
     fn on_fragment(&mut self, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
         let mut ready = Vec::new();
+        if fragment.frame < self.next_frame {
+            return ready;
+        }
         if fragment.frame > self.next_frame {
             ready.extend(self.give_up());
             self.abandoned.extend(self.next_frame.max(fragment.frame.saturating_sub(MAX_ABANDONED))..fragment.frame);

@@ -4,6 +4,7 @@ use core::fmt;
 
 use thalweg_control::estimate::MeasurementConfig;
 use thalweg_control::estimate::{Grace, Smoothing};
+use thalweg_units::Span;
 
 /// Kind of the receiver's reports, and their frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +130,14 @@ pub struct StatefulReceiver {
     pub shows_damage: bool,
     /// Max number of states kept.
     pub max_states: usize,
+    /// The longest wait for packets of a frame that those of a newer one overtook; where packets were late in the last
+    /// 10 s, they are waited for as long as those were. 0 as in the paper, whose receiver knows no reordering.
+    pub reordering_window: Span,
+}
+
+impl StatefulReceiver {
+    /// A [`reordering_window`](StatefulReceiver::reordering_window) for calls, in which an older picture is of no use.
+    pub const CALL_REORDERING_WINDOW: Span = Span::from_millis(100);
 }
 
 impl Default for StatefulReceiver {
@@ -138,6 +147,7 @@ impl Default for StatefulReceiver {
             grace: Default::default(),
             shows_damage: true,
             max_states: 64,
+            reordering_window: Span::ZERO,
         }
     }
 }

@@ -44,10 +44,10 @@ struct Part {
 pub(super) struct FunctionalStream {
     config: StatefulReceiver,
     kept: Stateful,
-    /// The incomplete frame, and sometimes the one before it.
+    /// The incomplete frame, and newer ones.
     frames: BTreeMap<u64, Parts>,
-    /// Frames below this number are finished.
-    next: u64,
+    /// The newest frame so far.
+    newest: u64,
     arrivals: u64,
     timestamps: TimestampUnwrapper,
     counts: VideoCounts,
@@ -61,7 +61,7 @@ impl FunctionalStream {
             config,
             kept: Stateful::new(config)?,
             frames: BTreeMap::new(),
-            next: 0,
+            newest: 0,
             arrivals: 0,
             timestamps: TimestampUnwrapper::new(),
             counts: VideoCounts::default(),
@@ -97,8 +97,8 @@ impl FunctionalStream {
             self.counts.malformed += 1;
             return Vec::new();
         };
-        let frame = FrameUnwrapper::after(self.next).peek(place.frame);
-        if frame < self.next {
+        let frame = FrameUnwrapper::after(self.newest).peek(place.frame);
+        if frame < self.kept.next_frame() {
             self.counts.late += 1;
             return Vec::new();
         }
@@ -107,7 +107,7 @@ impl FunctionalStream {
             self.counts.malformed += 1;
             return Vec::new();
         }
-        self.next = frame;
+        self.newest = self.newest.max(frame);
         let part = Part { data: data.to_vec(), number, arrived: now, origin };
         if !self.keep(frame, place, header.timestamp, glimpse.picture, part) {
             return Vec::new();
@@ -133,7 +133,7 @@ impl FunctionalStream {
             Origin::Retransmission => Content::Retransmission { of: number, fragment },
         };
         let ready = if origin == Origin::Fec {
-            self.kept.on_recovered(fragment)
+            self.kept.on_recovered(now, fragment)
         } else {
             let packet = self.packet(said, content);
             self.kept.on_packet(now, &packet)
@@ -181,7 +181,7 @@ impl FunctionalStream {
     fn finish(&mut self, ready: Vec<(FrameInfo, Moves)>) -> Vec<VideoFrame> {
         let ready: Vec<VideoFrame> =
             ready.into_iter().filter_map(|(info, moves)| self.give_out(info.frame, moves)).collect();
-        self.frames = self.frames.split_off(&self.next);
+        self.frames = self.frames.split_off(&self.kept.next_frame());
         while self.kept.poll_abandoned().is_some() {
             self.counts.abandoned += 1;
         }
@@ -197,7 +197,6 @@ impl FunctionalStream {
         let arrivals = whole.iter().map(|part| part.arrived);
         let of = |origin| whole.iter().filter(|part| part.origin == origin).count() as u16;
         let keyframe = vp8::is_keyframe(&data);
-        self.next = self.next.max(frame + 1);
         self.counts.frames += 1;
         self.counts.keyframes += u64::from(keyframe);
         Some(VideoFrame {

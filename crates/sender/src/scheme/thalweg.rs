@@ -19,37 +19,24 @@ fn controller(packets: &PacketSizes) -> ControllerConfig {
     ControllerConfig::Thalweg(thalweg::Config { packet, wire, ..thalweg::Config::default() })
 }
 
-/// As much FEC with each frame as leaves one in fifty incomplete at the measured loss: it arrives before the next frame,
-/// a retransmission does not. A receiver that requests retransmissions gets them.
-fn repair(max_per_packet: f64) -> repair::Config {
-    let amount = fec::Amount::Residual(0.02);
-    let fec = fec::Config { amount, reach: Span::ZERO, max_per_packet, ..fec::Config::default() };
+/// As much FEC with each frame as leaves this share of them incomplete at the measured loss: it arrives before the next frame,
+/// a retransmission does not. A receiver that requests retransmissions gets them. A packet that overtook others makes no
+/// loss of them.
+fn repair(residual: f64, max_per_packet: f64) -> repair::Config {
+    let amount = fec::Amount::Residual(residual);
+    let fec = fec::Config { amount, reach: Span::ZERO, max_per_packet, takes_back: true, ..fec::Config::default() };
     repair::Config { fec: Some(fec), ..repair::Config::default() }
 }
 
-impl Scheme {
-    /// The same of these schemes with every part for paths off the beaten track (docs/thalweg.md): others are as they were.
-    ///
-    /// Packets that no report covered are not lost then, and trains carry FEC, which can stand for a lost packet.
-    #[must_use]
-    pub fn everywhere(self) -> Scheme {
-        let ControllerConfig::Thalweg(controller) = self.controller else { return self };
-        let frames = match self.frames {
-            FramesConfig::Budgeted(frames) => {
-                FramesConfig::Budgeted(budgeted::Config { shares_for: Some(Span::of_frame(30.0)), ..frames })
-            }
-            frames => frames,
-        };
-        let fec = |fec: fec::Config| fec::Config { takes_back: true, ..fec };
-        Scheme {
-            frames,
-            repair: self.repair.map(|repair| repair::Config { fec: repair.fec.map(fec), ..repair }),
-            controller: ControllerConfig::Thalweg(controller.everywhere()),
-            padding_content: self.padding_content.or(Some(redundant::Config::of(redundant::Kind::Fec))),
-            loss_detection: LossDetectionConfig { unreported_are_lost: false, ..self.loss_detection },
-            ..self
-        }
-    }
+/// Packets that no report covered are not lost.
+fn loss_detection() -> LossDetectionConfig {
+    LossDetectionConfig { unreported_are_lost: false, ..LossDetectionConfig::default() }
+}
+
+/// Frames of shares for thirty pictures a second.
+fn frames(recovery: recovery::Config) -> FramesConfig {
+    let shares_for = Some(Span::of_frame(30.0));
+    FramesConfig::Budgeted(budgeted::Config { shares_for, recovery, ..budgeted::Config::default() })
 }
 
 /// Frames chosen late from shares of the budget, for our receiver.
@@ -60,14 +47,18 @@ pub(super) fn thalweg() -> Scheme {
         controller: controller(&packets),
         pacing: pacing::Config::default(),
         padding: None,
-        padding_content: None,
-        frames: FramesConfig::Budgeted(budgeted::Config::default()),
-        repair: Some(repair(fec::Config::default().max_per_packet)),
+        // What trains carry can stand for a lost packet.
+        padding_content: Some(redundant::Config::of(redundant::Kind::Fec)),
+        frames: frames(budgeted::Config::default().recovery),
+        repair: Some(repair(0.04, fec::Config::default().max_per_packet)),
         feedback: FeedbackStyle::PerPacket,
-        receiver: ReceiverKind::Stateful(StatefulReceiver::default()),
+        receiver: ReceiverKind::Stateful(StatefulReceiver {
+            reordering_window: StatefulReceiver::CALL_REORDERING_WINDOW,
+            ..StatefulReceiver::default()
+        }),
         packets,
         // A forced frame is the probe.
-        loss_detection: LossDetectionConfig { probe_packets: 0, ..LossDetectionConfig::default() },
+        loss_detection: LossDetectionConfig { probe_packets: 0, ..loss_detection() },
         ecn: None,
     }
 }
@@ -78,7 +69,7 @@ pub(super) fn standard_decoder() -> Scheme {
     let recovery = recovery::Config::LongTerm(long_term::Config::default());
     Scheme {
         controller: controller(&packets),
-        frames: FramesConfig::Budgeted(budgeted::Config { recovery, ..budgeted::Config::default() }),
+        frames: frames(recovery),
         receiver: ReceiverKind::Standard,
         packets,
         ..thalweg()
@@ -101,10 +92,10 @@ pub(super) fn conventional() -> Scheme {
         }),
         // The encoder's max rate is of media alone. Half as much FEC is what a tenth lost asks for; a peer that reports
         // more gets no more.
-        repair: Some(repair(0.5)),
+        repair: Some(repair(0.02, 0.5)),
         receiver: ReceiverKind::Standard,
         packets,
-        loss_detection: LossDetectionConfig::default(),
+        loss_detection: loss_detection(),
         ..thalweg()
     }
 }

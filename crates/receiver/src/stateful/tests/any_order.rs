@@ -37,8 +37,10 @@ proptest! {
         frames in prop::collection::vec((0usize..5, 0u64..40, 1u16..4, prop::collection::vec(0u8..8, 3)), 1..120),
         max_states in 2usize..6,
         shows_damage: bool,
+        window in 0i64..6,
     ) {
-        let mut talk = Talk::new(StatefulReceiver { max_states, shows_damage, ..paper() });
+        let reordering_window = Span::from_millis(window);
+        let mut talk = Talk::new(StatefulReceiver { max_states, shows_damage, reordering_window, ..paper() });
         let mut decoder = Hashes { current: INITIAL, kept: BTreeSet::new() };
         let mut sent: Vec<Fragment> = Vec::new();
         let mut packets: Vec<(usize, Fragment)> = Vec::new();

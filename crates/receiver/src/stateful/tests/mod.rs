@@ -330,3 +330,64 @@ fn nothing_is_told_of_states_before_there_is_a_time_between_arrivals() {
     let report = talk.report().unwrap();
     assert!(report.interarrival > Span::ZERO && report.complete == states(&[0, 1]));
 }
+
+fn waiting(window: i64) -> Talk {
+    Talk::new(StatefulReceiver { reordering_window: Span::from_millis(window), ..paper() })
+}
+
+impl Talk {
+    /// The frames that one packet of a frame makes ready, 10 ms after the previous packet.
+    fn ready(&mut self, frame: u64, place: (u16, u16)) -> Vec<u64> {
+        let fragment = fragment(frame, frame.checked_sub(1), place);
+        let ready = self.packet(Span::from_millis(10), Span::ZERO, Some(fragment));
+        ready.into_iter().map(|(frame, _)| frame).collect()
+    }
+}
+
+#[test]
+fn once_packets_were_overtaken_those_of_newer_frames_wait_as_long_as_those_were_late() {
+    let mut talk = waiting(100);
+    assert_eq!(talk.ready(0, (0, 1)), [0]);
+    assert_eq!(talk.ready(1, (0, 2)), []);
+    // The first time it ends the frame; the packet comes 10 ms late.
+    assert_eq!(talk.ready(2, (0, 1)), [1, 2]);
+    assert_eq!(talk.ready(1, (1, 2)), []);
+    // From now on it is waited for.
+    assert_eq!(talk.ready(3, (0, 2)), []);
+    assert_eq!(talk.ready(4, (0, 1)), []);
+    assert_eq!(talk.ready(3, (1, 2)), [3, 4], "in order, whole");
+    // For no longer than that: at the second packet of newer frames the first has waited 10 ms.
+    assert_eq!(talk.ready(5, (0, 2)), []);
+    assert_eq!(talk.ready(6, (0, 1)), []);
+    assert_eq!(talk.ready(7, (0, 1)), [5, 6, 7], "what there is of it is decoded");
+    // After 10 s without one nothing waits.
+    talk.at += Span::from_secs(10);
+    assert_eq!(talk.ready(8, (0, 2)), []);
+    assert_eq!(talk.ready(9, (0, 1)), [8, 9]);
+}
+
+#[test]
+fn without_a_window_nothing_waits_and_a_window_is_the_longest_wait() {
+    let at_the_second_time = |window: i64| {
+        let mut talk = waiting(window);
+        for (frame, place) in [(0, (0, 1)), (1, (0, 2)), (2, (0, 1)), (1, (1, 2)), (3, (0, 2))] {
+            talk.ready(frame, place);
+        }
+        talk.packet(Span::from_millis(1), Span::ZERO, Some(fragment(4, Some(3), (0, 1))));
+        let padding = talk.packet(Span::from_millis(5), Span::ZERO, Some(fragment(5, Some(4), (0, 1))));
+        padding.into_iter().map(|(frame, _)| frame).collect::<Vec<u64>>()
+    };
+    assert_eq!(at_the_second_time(0), [5]);
+    assert_eq!(at_the_second_time(4), [3, 4, 5], "frame 4 has waited 5 ms of 4");
+    assert_eq!(at_the_second_time(100), []);
+}
+
+#[test]
+fn what_fec_recovers_is_taken_in_order_too() {
+    let mut talk = waiting(100);
+    for (frame, place) in [(0, (0, 1)), (1, (0, 2)), (2, (0, 1)), (1, (1, 2)), (3, (0, 2)), (4, (0, 1))] {
+        talk.ready(frame, place);
+    }
+    let ready = talk.receiver.on_recovered(talk.at, 99, fragment(3, Some(2), (1, 2)));
+    assert_eq!(ready.into_iter().map(|ready| ready.info.frame).collect::<Vec<_>>(), [3, 4]);
+}

@@ -67,6 +67,10 @@ pub struct LongTermBuffers {
 /// of a recovery would be acknowledged.
 const DECODING: Span = Span::from_millis(15);
 
+/// A frame is never known to be decoded if this many were sent since: the report on it was lost. 1.6 s at 40 fps, more than
+/// a round trip.
+const UNDECIDED: u64 = 64;
+
 /// The buffers used.
 const FIRST: LongTerm = LongTerm(0);
 const SECOND: LongTerm = LongTerm(1);
@@ -83,6 +87,12 @@ impl LongTermBuffers {
 
     /// The basis of the next frame; `None` for a keyframe.
     pub fn basis(&mut self, now: Time, in_doubt: bool) -> Option<Basis> {
+        let sent_since = |kept: u64| self.latest.map_or(0, |latest| latest.saturating_sub(kept));
+        if self.candidate.is_some_and(|(_, kept)| sent_since(kept) >= UNDECIDED) {
+            // Nor will those that refer to it ever be known to be decoded.
+            self.on_loss(now);
+            self.candidate = None;
+        }
         let free = self.acknowledged.filter(|_| self.candidate.is_none());
         // With neither, not even the last keyframe arrived.
         let long_term = self.acknowledged.or(self.candidate);

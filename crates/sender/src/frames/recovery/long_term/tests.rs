@@ -239,3 +239,20 @@ fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
     let refused = Config { recovery_time: Span::ZERO }.build().unwrap_err();
     assert!(alloc::string::ToString::to_string(&refused).contains("long_term.recovery_time is 0"));
 }
+
+#[test]
+fn a_frame_whose_report_is_lost_is_not_waited_for_any_longer_than_64_frames() {
+    let mut sender = Sender::new();
+    sender.send(0, 1);
+    sender.on_report(40, &[(0, at(20))]);
+    // It is to be kept, and nothing is ever said of it.
+    assert_eq!(sender.send(33, 1).and_then(|buffers| buffers.kept_in), Some(SECOND));
+    for frame in 2..=65 {
+        assert_eq!(sender.send(33 * frame, 1), last_and((FIRST, 0), None));
+        sender.on_report(33 * frame + 40, &[(frame, at(33 * frame + 20))]);
+    }
+    // What refers to it cannot be known to be decoded either.
+    assert_eq!(sender.send(2200, 1), only((FIRST, 0), Some(SECOND)));
+    sender.on_report(2240, &[(66, at(2220))]);
+    assert_eq!(sender.send(3300, 1), only((SECOND, 66), Some(FIRST)));
+}

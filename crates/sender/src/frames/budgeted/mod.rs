@@ -7,6 +7,7 @@
 
 mod ladder;
 mod opening;
+mod silence;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,6 +27,7 @@ use ladder::Ladder;
 pub use ladder::LadderConfig;
 use opening::Opening;
 pub use opening::OpeningConfig;
+use silence::Silence;
 
 /// The parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +52,8 @@ pub struct Config {
     pub forced_within: Span,
     /// Nothing has arrived for this long beyond a round trip: the path has faded.
     pub silence: Span,
-    /// While it has, one frame of `least` bytes is sent per this time.
+    /// While it has, one frame of `least` bytes is sent per this time; with each picture where the last fade was a burst of
+    /// losses.
     pub probe_every: Span,
     /// The sizes; `None` for the camera's alone.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -71,14 +74,14 @@ impl Default for Config {
         Config {
             shares: vec![0.2],
             shares_for: None,
-            intervals: 1.2,
+            intervals: 1.3,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
             forced_within: Span::from_millis(220),
             silence: Span::from_millis(50),
             probe_every: Span::from_millis(150),
             ladder: Some(LadderConfig::default()),
-            opening: None,
+            opening: Some(OpeningConfig::default()),
             cores: 2,
             recovery: recovery::Config::Stateful(recovery::stateful::Config::default()),
             safeguards: safeguards::Config { reset: Some(Span::from_millis(300)), ..safeguards::Config::NONE },
@@ -126,8 +129,7 @@ impl Config {
             safeguards: self.safeguards.build()?,
             cap: Cap::new(self.max_rate),
             config: self.clone(),
-            unanswered_since: None,
-            has_arrived: false,
+            silence: Silence::default(),
             forced: None,
             forcing: false,
             keyframe: None,
@@ -158,10 +160,7 @@ pub struct Budgeted {
     opening: Option<Opening>,
     recovery: Recovery,
     safeguards: Safeguards,
-    /// When the first frame was queued after feedback last reported an arrival.
-    unanswered_since: Option<Time>,
-    /// True once anything is known to have arrived.
-    has_arrived: bool,
+    silence: Silence,
     /// The last forced frame.
     forced: Option<Forced>,
     /// True if the frame just chosen does not fit.
@@ -197,10 +196,7 @@ impl Budgeted {
 
     /// Returns true if nothing arrives although packets are in flight.
     fn is_silent(&self, view: &View) -> bool {
-        // Reports may be as far apart as the round trip with its wait for them.
-        let patience = (view.srtt * 2).max(view.srtt + self.config.silence);
-        let unanswered = self.unanswered_since.is_some_and(|since| view.now - since > patience);
-        self.has_arrived && view.in_flight > Bytes::ZERO && unanswered
+        self.silence.lasts(view, self.config.silence)
     }
 
     /// Returns true if a frame of `size` that does not fit may go.
@@ -209,7 +205,8 @@ impl Budgeted {
             return false;
         }
         if self.is_silent(view) {
-            return self.forced.is_none_or(|forced| view.now - forced.at >= self.config.probe_every);
+            let every = if self.silence.was_burst() { Span::ZERO } else { self.config.probe_every };
+            return self.forced.is_none_or(|forced| view.now - forced.at >= every);
         }
         let drains = view.limits.capacity.time_for(view.in_flight + size) <= view.srtt + self.config.forced_within;
         // A keyframe of the smallest size goes some time.
@@ -238,6 +235,7 @@ impl FramePolicy for Budgeted {
     fn plan(&mut self, view: &View) -> FramePlan {
         self.forcing = false;
         let is_silent = self.is_silent(view);
+        self.silence.on_picture(view, is_silent);
         self.free = self.free(view);
         if is_silent && !self.may_force(view, self.config.least) {
             self.skips += 1;
@@ -301,7 +299,7 @@ impl FramePolicy for Budgeted {
         self.skips = 0;
         // With its repair: a peer that reports losses gets no more than the max rate.
         self.cap.on_queued(now, encoded.size.scale(1.0 / (1.0 - self.repair_share.min(MOST_REPAIR))));
-        self.unanswered_since.get_or_insert(now);
+        self.silence.on_queued(now);
         if core::mem::take(&mut self.forcing) {
             self.forced = Some(Forced { frame, at: now, answered: false });
         }
@@ -323,8 +321,8 @@ impl FramePolicy for Budgeted {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.silence.on_feedback(feedback);
         if feedback.has_arrivals() {
-            (self.unanswered_since, self.has_arrived) = (None, true);
             let opens = self.opening.as_mut().is_some_and(|opening| opening.on_arrival(feedback.now));
             self.ladder.iter_mut().filter(|_| opens).for_each(Ladder::open);
         }

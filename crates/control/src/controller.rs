@@ -170,6 +170,9 @@ pub struct SendLimits {
     /// One FEC packet is to leave after this many media packets, as the controller's probe (FBRA's FEC interval N);
     /// `None` for no FEC.
     pub fec_interval: Option<u16>,
+    /// When losses last ended that what was sent had caused, such as by more than a policer's rate: what was lost until then
+    /// says nothing of what to protect packets from. `None` where the controller does not tell such losses from others.
+    pub losses_ended: Option<Time>,
 }
 
 /// How much padding leaves while the send queue is empty, besides probes.
@@ -270,6 +273,7 @@ impl SendLimits {
             probe: None,
             media: MediaLimit::None,
             fec_interval: None,
+            losses_ended: None,
         }
     }
 }

@@ -65,11 +65,11 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            budget: Span::from_millis(60),
+            budget: Span::from_millis(80),
             packets: 4.0,
             contended_packets: 1.0,
             quick: 0.03,
-            slow: 0.018,
+            slow: 0.025,
             longest_service: Span::from_millis(30),
             packet: Bytes::new(1140),
             wire: Bytes::new(1230),
@@ -79,33 +79,18 @@ impl Default for Config {
             forget_after: Span::from_secs(1),
             holds_packets: false,
             margin: Some(margin::Config::default()),
-            trains: None,
-            steps: None,
-            jitter: None,
-            policer: None,
-            opening: None,
-            competing: None,
-            rebases: false,
+            trains: Some(trains::Config::default()),
+            steps: Some(steps::Config::default()),
+            jitter: Some(jitter::Config::default()),
+            policer: Some(policer::Config::default()),
+            opening: Some(start::Config::default()),
+            competing: Some(competing::Config::default()),
+            rebases: true,
         }
     }
 }
 
 impl Config {
-    /// The same with every part for paths off the beaten track.
-    #[must_use]
-    pub fn everywhere(self) -> Config {
-        let pauses = Some(Span::from_millis(160));
-        Config {
-            margin: self.margin.map(|margin| margin::Config { pauses, ..margin }),
-            trains: Some(trains::Config::default()),
-            steps: Some(steps::Config::default()),
-            jitter: Some(jitter::Config::default()),
-            policer: Some(policer::Config::default()),
-            rebases: true,
-            ..self
-        }
-    }
-
     /// Checks that every parameter is in range.
     ///
     /// # Errors

@@ -31,23 +31,26 @@ pub struct Config {
     pub max: Span,
     /// How long the path must have served again after a fade until hindsight may raise the budget above the initial.
     pub cautious: Span,
-    /// A pause of the path no longer than this delays frames whatever the budget is, and calls for no caution; `None`
-    /// where each pause counts as a queue.
+    /// A regular pause of the path no longer than this delays frames whatever the budget is, and calls for no caution;
+    /// `None` where each pause counts as a queue.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub pauses: Option<Span>,
 }
+
+/// Pauses are regular if one comes as long after another as that after the one before, by this share.
+const REGULAR: f64 = 0.1;
 
 impl Default for Config {
     fn default() -> Config {
         Config {
             window: Span::from_secs(10),
             bound: Span::from_millis(100),
-            late: 8.0,
+            late: 14.0,
             waiting: 0.2,
             min: Span::from_millis(20),
             max: Span::from_millis(160),
             cautious: Span::from_millis(500),
-            pauses: None,
+            pauses: Some(Span::from_millis(160)),
         }
     }
 }
@@ -74,6 +77,7 @@ impl Config {
             cautious_until: Time::ZERO,
             newest_arrival: None,
             pause: None,
+            paused: None,
             under_way: VecDeque::new(),
             samples: VecDeque::new(),
             candidates: candidates.collect(),
@@ -130,8 +134,10 @@ pub(super) struct Margin {
     best: Span,
     cautious_until: Time,
     newest_arrival: Option<Time>,
-    /// The last pause of the path: when it ended, and how long it was.
+    /// The last pause of the path: when it ended, and how long it was, if it was short and came when it was due.
     pause: Option<(Time, Span)>,
+    /// When the last pause ended, and how long after the one before.
+    paused: Option<(Time, Span)>,
     under_way: VecDeque<UnderWay>,
     samples: VecDeque<Sample>,
     candidates: Vec<Tally>,
@@ -152,7 +158,11 @@ impl Margin {
 
     /// The path served a packet at `at` only after a pause of `length`.
     pub(super) fn on_pause(&mut self, at: Time, length: Span) {
-        self.pause = self.config.pauses.filter(|longest| length <= *longest).map(|_| (at, length));
+        let (last, interval) = self.paused.unwrap_or_default();
+        let since = at - last;
+        let is_regular = (since - interval).abs() <= interval.scale(REGULAR);
+        self.paused = Some((at, since));
+        self.pause = self.config.pauses.filter(|longest| is_regular && length <= *longest).map(|_| (at, length));
     }
 
     /// The path has become another: what frames met before says nothing of it.

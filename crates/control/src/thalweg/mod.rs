@@ -85,9 +85,18 @@ pub struct Thalweg {
     round_trip: RoundTrip,
     overflow: Overflow,
     silence: FeedbackTimeout,
+    /// When losses last ended that were a policer's answer.
+    losses_ended: Option<Time>,
+    newest_sent: Time,
+    /// How long the last packet that arrived waited.
+    waited: Span,
     now: Time,
     decisions: Decisions,
 }
+
+/// While nothing arrives a packet is sent this often: of losses in a row as many pass the sooner, and a path that fades
+/// queues no more than 150 kbps.
+const TRIES: Span = Span::from_millis(60);
 
 impl Thalweg {
     /// The controller before the first packet.
@@ -111,6 +120,9 @@ impl Thalweg {
             round_trip: RoundTrip::default(),
             overflow: Overflow::default(),
             silence: FeedbackTimeout::new(round_trip::ASSUMED + config.silence, 0, Then::Same),
+            losses_ended: None,
+            newest_sent: Time::ZERO,
+            waited: Span::ZERO,
             now: Time::ZERO,
             decisions: Decisions::default(),
             config,
@@ -133,7 +145,8 @@ impl Thalweg {
 
     /// The rate to which all packets keep because the path loses what exceeds it.
     fn held(&self) -> Option<Rate> {
-        self.policer.as_ref().and_then(Policer::rate)
+        let competes = self.competing.as_ref().is_some_and(Competing::is_active);
+        self.policer.as_ref().filter(|_| !competes).and_then(Policer::rate)
     }
 
     /// The delay above the least that an empty path may have.
@@ -154,7 +167,8 @@ impl Thalweg {
     /// Wire bytes that may be under way.
     fn may_be_under_way(&self) -> Bytes {
         let most = self.start.as_ref().map(Start::most);
-        match self.service.rate() {
+        // A rate that is held is one that the path serves, although no two packets together ever passed.
+        match self.service.rate().or(self.held()) {
             None => most.unwrap_or(self.config.wire * self.config.first_packets),
             Some(served) => self.fills(served).min(most.unwrap_or(Bytes::MAX)),
         }
@@ -187,12 +201,18 @@ impl Thalweg {
         self.silence.expired() > 0
     }
 
+    /// When a packet is tried again while nothing arrives: never on a path that delivers late what it has.
+    fn next_try(&self) -> Time {
+        if self.waited > self.budget() { Time::NEVER } else { self.newest_sent + TRIES }
+    }
+
     /// Payload bytes that may be sent in addition.
     fn free(&self) -> Bytes {
         let Config { packet, wire, .. } = self.config;
         if self.is_silent() {
             // A packet may always find out whether the path is back.
-            return if self.outstanding.bytes() == Bytes::ZERO { packet } else { Bytes::ZERO };
+            let again = self.now >= self.next_try();
+            return if again || self.outstanding.bytes() == Bytes::ZERO { packet } else { Bytes::ZERO };
         }
         // Beside flows that fill the queue: what the window pays for, so that it is filled in the mean.
         let paid = self.competing.as_ref().and_then(|competing| competing.free(self.now));
@@ -208,7 +228,8 @@ impl Thalweg {
         let was_contended = self.is_contended();
         let limit = self.overflow.limit();
         let has_drained = drained.is_some_and(|drained| self.outstanding.bytes() <= drained);
-        self.round_trip.on_feedback(feedback, has_drained, self.own_wait(), self.jitter());
+        let own = self.capacity().time_for(wire * round_trip::FEW);
+        self.round_trip.on_feedback(feedback, has_drained, own, self.jitter());
         let contended = if was_contended { wire } else { Bytes::ZERO };
         self.overflow.on_feedback(feedback, carries, round_trip, contended);
         let drains = drained.is_none() && self.round_trip.draining(carries, wire).is_some();
@@ -225,15 +246,10 @@ impl Thalweg {
         }
     }
 
-    /// How long few packets of our own may wait for each other.
-    fn own_wait(&self) -> Span {
-        let known = self.competing.as_ref().and_then(|competing| competing.own_wait(self.round_trip.get()));
-        known.unwrap_or(self.capacity().time_for(self.config.wire) * round_trip::FEW as i64)
-    }
-
     /// Takes feedback for whether another flow fills the queue; returns true while we compete with it.
     fn compete(&mut self, feedback: &Feedback<'_>, before: Rate) -> bool {
         let (contended, empty_at, empty) = (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
+        let served = self.service.rate().unwrap_or(self.config.start);
         let Some(competing) = &mut self.competing else { return false };
         competing.observe(feedback);
         let now = feedback.now;
@@ -244,10 +260,11 @@ impl Thalweg {
             self.service.keep();
             let Some(why) = competing.on_feedback(feedback, empty) else { return true };
             competing.leave();
+            self.policer.iter_mut().for_each(|policer| policer.forget(now));
             self.round_trip.forget(now);
             self.margin.iter_mut().for_each(Margin::forget);
             self.decide(now, "yield", why, before);
-        } else if contends && competing.enter(feedback) {
+        } else if contends && competing.enter(feedback, served) {
             self.round_trip.forget(now);
             self.decide(now, "compete", "the queue does not drain, and others' packets are among ours", before);
             return true;
@@ -255,8 +272,9 @@ impl Thalweg {
             // What is known of the empty path is what the queue is compared with.
             self.round_trip.keep(now);
             self.service.keep();
-        } else if competing.suspects(now, empty_at, empty, queue) {
-            self.round_trip.look(now, competing.little(empty), queue);
+        } else if competing.suspects(now, empty_at, empty, queue, served) {
+            let (little, own) = (competing.little(empty, served), competing.own_wait(empty, served));
+            self.round_trip.look(now, little, own, queue);
             self.decide(now, "drain", "others' packets are among ours in a queue that was not seen empty", before);
         }
         false
@@ -318,8 +336,16 @@ impl Thalweg {
             trains.on_measured(feedback.now, of_frame, self.service.rate() > Some(before.scale(RISES)));
         }
         let empty = self.service.min_delay().unwrap_or_default();
-        let change = self.policer.as_mut().and_then(|policer| policer.on_feedback(feedback, empty));
+        // What another flow's packets push out of the queue is no policer's doing.
+        let competes = self.competing.as_ref().is_some_and(Competing::is_active);
+        let is_shared = self.competing.as_ref().is_some_and(Competing::is_shared);
+        let change = self.policer.as_mut().filter(|_| !competes).and_then(|policer| {
+            if is_shared { policer.on_shared(feedback.now) } else { policer.on_feedback(feedback, empty) }
+        });
         if let Some((what, why)) = change {
+            if what == policer::HELD {
+                self.losses_ended = Some(feedback.now);
+            }
             self.decide(feedback.now, what, why, before);
         }
     }
@@ -341,7 +367,13 @@ impl Controller for Thalweg {
             self.silence.on_feedback(feedback);
         }
         let before = self.capacity();
+        if let Some(policer) = self.policer.as_mut().filter(|_| was_silent && !arrivals.is_empty()) {
+            policer.forget(feedback.now);
+        }
         self.measure(feedback, &arrivals);
+        if let Some(((at, packet), empty)) = arrivals.last().zip(self.service.min_delay()) {
+            self.waited = *at - packet.at - empty - self.jitter();
+        }
         self.outstanding.on_feedback(feedback);
         let jitter = self.jitter();
         if !self.compete(feedback, before) {
@@ -370,12 +402,13 @@ impl Controller for Thalweg {
             probe: self.trains.as_ref().and_then(Trains::probe),
             window: self.config.holds_packets.then(|| self.may_be_under_way().max(MSS)),
             media,
+            losses_ended: self.losses_ended,
             ..SendLimits::of_rate(pacing)
         }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.now = packet.at;
+        (self.now, self.newest_sent) = (packet.at, packet.at);
         self.silence.on_sent(packet.at);
         self.outstanding.on_sent(packet);
         if let Some(competing) = &mut self.competing {
@@ -403,7 +436,9 @@ impl Controller for Thalweg {
     }
 
     fn next_timeout(&self) -> Time {
-        self.silence.deadline().min(self.outstanding.next_timeout())
+        let again = self.next_try();
+        let tries = if self.is_silent() && self.now < again { again } else { Time::NEVER };
+        self.silence.deadline().min(self.outstanding.next_timeout()).min(tries)
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

@@ -23,7 +23,7 @@ const MORE: f64 = 0.02;
 const DECREASE: f64 = 0.8;
 /// How fast the limit grows again, a second. Beside a flow that fills the queue it grows as that one's window does, by
 /// a packet in a round trip (RFC 5681).
-const GROWTH: f64 = 0.1;
+const GROWTH: f64 = 0.03;
 
 /// See the module.
 #[derive(Debug, Clone, Default)]

@@ -11,6 +11,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, between, check};
 
+use crate::estimate::WindowedMax;
 use crate::feedback::{Cause, Fate, Feedback};
 
 /// The parameters.
@@ -27,7 +28,8 @@ pub struct Config {
     pub share: f64,
     /// The time between two steps up while nothing is lost.
     pub step: Span,
-    /// The time after a loss until more than what passed before is tried again.
+    /// The time after a loss until more than what passed before is tried again; twice as long after each such loss at about
+    /// the same rate, up to [`MOST_PATIENCE`] times.
     pub retry: Span,
 }
 
@@ -44,12 +46,24 @@ impl Default for Config {
     }
 }
 
+/// The window of the longest wait, and the share of it from which a queue is full, as in `overflow.rs`.
+const MEMORY: Span = Span::from_secs(10);
+const LONG: f64 = 0.7;
+/// So many packets count for this many windows.
+const FEW: usize = 60;
+const SLOW: i64 = 3;
 /// Losses from which a rate follows.
 const LEAST_LOSSES: usize = 3;
+/// Where most are lost, what passed in a time this many times shorter than the window is tried.
+const SOON: i64 = 12;
 /// Packets that judge a trial.
 const LEAST_PACKETS: usize = 20;
 /// The share of the window that a trial lasts at least.
 const FULL: f64 = 0.8;
+/// A trial with fewer lasts for so many windows.
+const LONGEST_TRIAL: i64 = 4;
+/// No rate below this is tried: a policer of less carries no video, and nothing says that it is one.
+const LEAST: Rate = Rate::from_kbps(100);
 /// Losses go on, and so are random, above this share of what they were.
 const ENDED: f64 = 0.4;
 /// Below this share of the losses, or if no more than this share of the rate passed, what passed is tried in turn.
@@ -65,6 +79,13 @@ const USED: f64 = 0.45;
 const LITTLE: Rate = Rate::from_kbps(200);
 /// Above this share of the rate that last lost packets, a step waits for [`Config::retry`].
 const NEAR: f64 = 0.98;
+/// After losses at the same rate again and again more is tried this many times as rarely.
+const MOST_PATIENCE: i64 = 4;
+/// Of a rate that is this many times the last at which packets were lost, nothing is known.
+const OTHER: f64 = 1.1;
+/// Losses that go on where less than this share of a rate that passed before is sent are random: what passes only follows
+/// what is sent.
+const FOLLOWED: f64 = 0.3;
 /// Random losses become suspicious again at this many times as many.
 const FAR_MORE: f64 = 2.0;
 /// Max packets that are remembered: half a second of 24 Mbps.
@@ -87,8 +108,12 @@ impl Config {
             packets: VecDeque::new(),
             lost: 0,
             waited: Span::ZERO,
+            longest: WindowedMax::default(),
             since: Time::ZERO,
             state: State::Free,
+            patience: 1,
+            ceiling: Rate::MAX,
+            held: Rate::ZERO,
             random: 0.0,
         })
     }
@@ -116,6 +141,9 @@ enum State {
 /// A change, for a decision with its reason.
 pub(super) type Change = (&'static str, &'static str);
 
+/// Losses have ended at a rate.
+pub(super) const HELD: &str = "hold";
+
 /// See the module.
 #[derive(Debug, Clone)]
 pub(super) struct Policer {
@@ -125,9 +153,16 @@ pub(super) struct Policer {
     lost: usize,
     /// How long the last packet that arrived waited.
     waited: Span,
+    longest: WindowedMax<Span>,
     /// Since when packets were sent as they are now.
     since: Time,
     state: State,
+    /// How many times [`Config::retry`] is waited.
+    patience: i64,
+    /// The rate at which packets were lost last, of those that were held.
+    ceiling: Rate,
+    /// The greatest rate that was held since the path was free.
+    held: Rate,
     /// The share of losses that did not end.
     random: f64,
 }
@@ -159,19 +194,32 @@ impl Policer {
             // Behind packets that waited it was a full queue that lost it.
             if let Some(waited) = waited {
                 self.waited = waited;
-            } else if self.waited >= self.config.waits {
+                self.longest.add(feedback.now, waited, MEMORY);
+            } else if self.waited >= self.longest.get().unwrap_or_default().scale(LONG).max(self.config.waits) {
                 continue;
             }
             self.lost += usize::from(waited.is_none());
             self.packets.push_back(Known { sent: report.packet.at, size: report.packet.size, waited });
         }
         let newest = self.packets.back()?.sent;
-        let is_old = |packet: &Known| packet.sent + self.config.window < newest;
-        while self.packets.front().is_some_and(|packet| is_old(packet) || self.packets.len() > REMEMBERED) {
+        let window = |packets: usize| if packets > FEW { self.config.window } else { self.config.window * SLOW };
+        let is_old = |packet: &Known, packets| packet.sent + window(packets) < newest;
+        while self
+            .packets
+            .front()
+            .is_some_and(|packet| is_old(packet, self.packets.len()) || self.packets.len() > REMEMBERED)
+        {
             let old = self.packets.pop_front();
             self.lost -= usize::from(old.is_some_and(|packet| packet.waited.is_none()));
         }
         self.judge(feedback.now, newest)
+    }
+
+    /// Others' packets wait with ours.
+    pub(super) fn on_shared(&mut self, now: Time) -> Option<Change> {
+        let held = self.rate().is_some();
+        self.change(now, State::Free);
+        held.then_some(("release", "others' packets wait with ours: it is a queue that loses them"))
     }
 
     fn judge(&mut self, now: Time, newest: Time) -> Option<Change> {
@@ -186,14 +234,16 @@ impl Policer {
             }
             State::Free => None,
             State::Trial { rate, loss: before, trial, failed } => {
-                if self.packets.len() < LEAST_PACKETS || newest - self.since < window.scale(FULL) {
+                let is_full = self.packets.len() >= LEAST_PACKETS && newest - self.since >= window.scale(FULL);
+                if !is_full && now - self.since < window * LONGEST_TRIAL {
                     return None;
                 }
                 if loss <= before * ENDED {
                     self.random = loss;
+                    self.held = self.held.max(rate);
                     self.change(now, State::Held { rate, step: STEPS.0, next: now + every, failed });
                     return Some((
-                        "hold",
+                        HELD,
                         "losses ended at a rate and without bursts: a policer, or a queue of few packets",
                     ));
                 }
@@ -206,12 +256,16 @@ impl Policer {
                     );
                     return None;
                 }
-                self.random = loss.max(self.random);
-                self.change(now, State::Free);
-                Some(("release", "losses go on at a lower rate: they are random"))
+                Some(self.release(now, loss))
             }
             State::Held { rate, .. } if is_heavy => {
                 let failed = self.passed()?.min(rate);
+                if failed.scale(1.0 / (1.0 - loss)) < self.held.scale(FOLLOWED) {
+                    return Some(self.release(now, loss));
+                }
+                let is_known = failed < self.ceiling.scale(OTHER) && self.ceiling < failed.scale(OTHER);
+                self.patience = if is_known { (self.patience * 2).min(MOST_PATIENCE) } else { 1 };
+                self.ceiling = failed;
                 self.change(now, State::Trial { rate: failed.scale(share), loss, trial: 1, failed });
                 Some(("lower", "packets are lost again"))
             }
@@ -225,7 +279,9 @@ impl Policer {
                 } else {
                     (rate.scale(1.0 + step), Rate::MAX)
                 };
-                let (step, wait) = if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry) };
+                let (step, wait) =
+                    if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry * self.patience) };
+                self.held = self.held.max(raised);
                 self.state = State::Held { rate: raised, step: step.min(STEPS.1), next: now + wait, failed };
                 None
             }
@@ -233,9 +289,23 @@ impl Policer {
         }
     }
 
+    /// The losses are random.
+    fn release(&mut self, now: Time, loss: f64) -> Change {
+        self.random = loss.max(self.random);
+        self.held = Rate::ZERO;
+        self.change(now, State::Free);
+        ("release", "losses go on at a lower rate: they are random")
+    }
+
     /// Packets are sent in another way from now on.
     fn change(&mut self, now: Time, state: State) {
         self.state = state;
+        self.forget(now);
+    }
+
+    /// Packets sent until now say nothing of the path: nothing arrived, although a policer passes its rate, or another flow
+    /// filled the queue.
+    pub(super) fn forget(&mut self, now: Time) {
         self.since = now;
         self.packets.clear();
         self.lost = 0;
@@ -259,6 +329,8 @@ impl Policer {
             .filter(|packet| packet.waited.is_some() && first < packet.sent && packet.sent <= last)
             .map(|packet| packet.size)
             .sum();
-        (last - first >= self.config.window / 3 && passed > Bytes::ZERO).then(|| passed.per(last - first))
+        let most_are_lost = self.lost * 2 >= self.packets.len();
+        let least = self.config.window / if most_are_lost { SOON } else { 3 };
+        (last - first >= least && passed > Bytes::ZERO).then(|| passed.per(last - first).max(LEAST))
     }
 }

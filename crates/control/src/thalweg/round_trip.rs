@@ -58,6 +58,8 @@ struct Drain {
 struct Suspected {
     /// The max in flight while it is looked whether it drains.
     most: Bytes,
+    /// How long so much waits for itself.
+    own: Span,
     /// A queue that became shorter than this is no other flow's: a quarter of what it was.
     short: Span,
     /// The least queue so far, and in this round trip.
@@ -138,9 +140,9 @@ impl RoundTrip {
         self.drain.is_some()
     }
 
-    /// Looks at once, with no more than `most` under way, whether the path drains.
-    pub(super) fn look(&mut self, now: Time, most: Bytes, queue: Span) {
-        let suspected = Suspected { most, short: queue / 4, least: None, now: None, stood: 0 };
+    /// Looks at once, with no more than `most` under way, which waits for itself for `own`, whether the path drains.
+    pub(super) fn look(&mut self, now: Time, most: Bytes, own: Span, queue: Span) {
+        let suspected = Suspected { most, own, short: queue / 4, least: None, now: None, stood: 0 };
         self.drain.get_or_insert(Drain { began: now, to_few: true, drained: None, suspected: Some(suspected) });
     }
 
@@ -153,8 +155,8 @@ impl RoundTrip {
         (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
     }
 
-    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, few packets of
-    /// our own wait for each other for up to `own`, and an empty path delays by up to `jitter` more than the least.
+    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, [`FEW`]
+    /// packets wait for each other for up to `own`, and an empty path delays by up to `jitter` more than the least.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, own: Span, jitter: Span) {
         let now = feedback.now;
         if let Some(held) = feedback.mean_held() {
@@ -165,7 +167,11 @@ impl RoundTrip {
         let Some((least, _)) = samples.clone().min() else { return };
         self.min.add(now, least, MEMORY);
         let looked = *self.empty_at.get_or_insert(now);
-        let own = if self.drain.is_some_and(|drain| drain.to_few) { own } else { Span::ZERO };
+        let own = match self.drain {
+            Some(Drain { suspected: Some(suspected), .. }) => suspected.own,
+            Some(Drain { to_few: true, .. }) => own,
+            _ => Span::ZERO,
+        };
         if self.min.get().is_some_and(|min| least <= min + JITTER + jitter + own) {
             (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
             return;

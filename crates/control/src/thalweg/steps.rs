@@ -2,7 +2,7 @@
 //!
 //! Where the service varies from packet to packet, as in a cell, only a long average says how fast it is. A path of a
 //! constant rate serves each packet alike; when a row of packets was served alike, but not as the average says, the rate has
-//! changed, and the row says to what. A cell serves a few packets alike too, those of one turn of it, so that a row may have to
+//! changed, and the row says to what. A cell serves a few packets alike too, those of one turn of it, so that a row has to
 //! last.
 
 use alloc::collections::VecDeque;
@@ -16,7 +16,7 @@ use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 pub struct Config {
     /// Packets in a row, at least.
     pub packets: usize,
-    /// The time from the first of them to the last, at least; in a cell those of one turn last for some milliseconds.
+    /// The time from the first of them to the last, at least.
     pub lasts: Span,
     /// Packets are served alike if each takes this share more or less than the middle one.
     pub within: f64,
@@ -26,13 +26,13 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { packets: 10, lasts: Span::ZERO, within: 0.2, changed: 1.15 }
+        Config { packets: 10, lasts: Span::from_millis(100), within: 0.2, changed: 1.15 }
     }
 }
 
 /// Max packets that count: 100 ms of 25 Mbps.
 const REMEMBERED: usize = 1 << 8;
-/// One of so many packets is left out at either end: the first of a frame may have met an empty path.
+/// Of so many packets one is left out at either end: the first of a frame may have met an empty path.
 const ODD: usize = 10;
 /// Receivers tell the time of an arrival to within this (TWCC's tick).
 const TICK: Span = Span::from_micros(250);
@@ -40,7 +40,7 @@ const TICK: Span = Span::from_micros(250);
 impl Config {
     pub(super) fn check(self) -> Result<Config, ConfigError> {
         check("thalweg.steps.packets", self.packets).within(3..=100, "10")?;
-        check("thalweg.steps.lasts", self.lasts).within(Span::ZERO.., "0ms")?;
+        check("thalweg.steps.lasts", self.lasts).within(Span::ZERO.., "100ms")?;
         check("thalweg.steps.within", self.within).within(above(0.0), "0.2")?;
         check("thalweg.steps.changed", self.changed).within(above(1.0), "1.15")?;
         Ok(self)

@@ -92,7 +92,7 @@ fn the_slower_of_both_averages_counts_on_the_way_down_and_on_the_way_up() {
 }
 
 #[test]
-fn nothing_may_be_added_while_nothing_arrives_and_both_ends_of_a_fade_are_decisions() {
+fn while_nothing_arrives_a_packet_is_tried_each_60_ms_and_both_ends_of_a_fade_are_decisions() {
     let mut flow = Flow::new(Thalweg::new(Config { margin: Some(margin::Config::default()), ..steady() }).unwrap());
     play(&mut flow, 0..40, 3, 4);
     let id = flow.send(MS(1600), 1000, |_| {}).0;
@@ -101,7 +101,12 @@ fn nothing_may_be_added_while_nothing_arrives_and_both_ends_of_a_fade_are_decisi
     assert!((MS(1695)..=MS(1705)).contains(&due), "{due}");
     assert_ne!(flow.limits().media, MediaLimit::Frame(Bytes::ZERO));
     flow.expire();
+    assert_eq!(flow.limits().media, MediaLimit::Frame(Bytes::new(900)));
+    flow.send(due, 1000, |_| {});
     assert_eq!(flow.limits().media, MediaLimit::Frame(Bytes::ZERO));
+    assert_eq!(flow.next_timeout(), due + Span::from_millis(60));
+    flow.expire();
+    assert_eq!(flow.limits().media, MediaLimit::Frame(Bytes::new(900)));
     flow.report(MS(2600), &[(id, MS(2575))]);
     assert_ne!(flow.limits().media, MediaLimit::Frame(Bytes::ZERO));
     let decided: Vec<&str> = flow.decisions().into_iter().map(|(what, _)| what).collect();

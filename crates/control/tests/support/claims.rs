@@ -68,7 +68,7 @@ pub fn salsify(rate: Rate, _: Span) -> Span {
     Span::from_millis(100) + packets(2, rate)
 }
 
-/// The greatest budget, four packets beyond it, and as many that a frame of one packet may exceed it by.
+/// The greatest budget, four packets beyond it, as many that a frame of one packet may exceed it by, and a train's.
 pub fn thalweg(rate: Rate, _: Span) -> Span {
-    Span::from_millis(120) + packets(8, rate)
+    Span::from_millis(120) + packets(9, rate)
 }

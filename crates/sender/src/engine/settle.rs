@@ -120,6 +120,7 @@ impl Engine {
         if let Some(repair) = &mut self.parts.repair {
             repair.set_wire(self.now, self.limits.capacity);
             repair.set_fec_interval(self.limits.fec_interval);
+            repair.set_losses_ended(self.limits.losses_ended);
         }
         let moved = |a: u64, b: u64| a.abs_diff(b) > b / 100;
         let window = |limits: &SendLimits| limits.window.map_or(0, Bytes::get);

@@ -122,6 +122,13 @@ impl Repair {
         }
     }
 
+    /// Sets when losses last ended that what was sent had caused: FEC that follows the measured loss measures it anew.
+    pub fn set_losses_ended(&mut self, ended: Option<Time>) {
+        if let Some(fec) = &mut self.fec {
+            fec.set_losses_ended(ended);
+        }
+    }
+
     /// Returns true if its FEC is the controller's probe.
     pub fn probes(&self) -> bool {
         self.fec.as_ref().is_some_and(Fec::is_asked_for)

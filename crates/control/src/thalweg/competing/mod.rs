@@ -61,6 +61,8 @@ const BUSY: f64 = 0.5;
 
 /// A queue below this is no other flow's: twice the jitter.
 const SHORT: Span = Span::from_millis(10);
+/// Beside other flows we have at least this share: a greater one of others is that of a path that was taken for too fast.
+const LEAST_OWN: f64 = 0.1;
 /// The share of what the path carries in a round trip that is under way while it is looked whether the queue drains.
 const LITTLE: f64 = 0.125;
 
@@ -169,20 +171,39 @@ impl Competing {
     }
 
     /// Returns true if another flow seems to fill the queue of a path with this round trip, and `queue` more at present,
-    /// which was last seen empty at `empty`.
-    pub(super) fn suspects(&mut self, now: Time, empty: Option<Time>, round_trip: Span, queue: Span) -> bool {
+    /// which was last seen empty at `empty` and serves us at `served`.
+    pub(super) fn suspects(
+        &mut self,
+        now: Time,
+        empty: Option<Time>,
+        round_trip: Span,
+        queue: Span,
+        served: Rate,
+    ) -> bool {
         let patience = self.config.after.max(round_trip.scale(self.config.round_trips));
         let is_full = empty.is_some_and(|empty| now - empty > patience) && self.cross.busy() >= BUSY;
-        self.suspected = self.cross.path().filter(|_| is_full && self.finds_others(now, queue));
+        self.suspected = self.path(served).filter(|_| is_full && self.finds_others(now, queue));
         self.suspected.is_some()
+    }
+
+    /// The rate of the path, of which we and the others have no more than this: a cell that serves some packets of a frame in
+    /// one turn seems faster.
+    fn path(&self, served: Rate) -> Option<Rate> {
+        let (path, others) = self.cross.path().zip(self.cross.share())?;
+        Some(path.min(served.scale(1.0 / (1.0 - others).max(LEAST_OWN))))
     }
 
     /// Returns true if others' packets are among ours in a queue that overflows, or is long: a flow that keeps it short
     /// loses nothing in it.
     fn finds_others(&self, now: Time, queue: Span) -> bool {
-        let Config { enters, lost_within, long, .. } = self.config;
+        let Config { lost_within, long, .. } = self.config;
         let overflows = queue >= long || self.lost.is_some_and(|lost| now - lost <= lost_within);
-        queue >= SHORT && overflows && self.cross.share().is_some_and(|share| share >= enters)
+        queue >= SHORT && overflows && self.is_shared()
+    }
+
+    /// Returns true if others' packets are among ours.
+    pub(super) fn is_shared(&self) -> bool {
+        self.cross.share().is_some_and(|share| share >= self.config.enters)
     }
 
     /// Returns true if the queue that does not drain is one that was suspected.
@@ -191,18 +212,19 @@ impl Competing {
     }
 
     /// Wire bytes that may be under way while it is looked whether the queue drains, given the round trip of the empty path.
-    pub(super) fn little(&self, empty: Span) -> Bytes {
-        self.cross.path().map_or(self.wire, |path| path.over(empty).scale(LITTLE)).max(self.wire)
+    pub(super) fn little(&self, empty: Span, served: Rate) -> Bytes {
+        self.path(served).map_or(self.wire, |path| path.over(empty).scale(LITTLE)).max(self.wire)
     }
 
-    /// How long as few packets wait for each other on an empty path, where its rate is known.
-    pub(super) fn own_wait(&self, empty: Span) -> Option<Span> {
-        Some((self.cross.path()?.time_for(self.little(empty)) - empty).max(Span::ZERO))
+    /// Time for which as few packets wait for each other on an empty path.
+    pub(super) fn own_wait(&self, empty: Span, served: Rate) -> Span {
+        let takes = self.path(served).map_or(Span::ZERO, |path| path.time_for(self.little(empty, served)));
+        (takes - empty).max(Span::ZERO)
     }
 
     /// The queue did not drain: half of what is under way on the path, as beside one flow. Returns true if that is known.
-    pub(super) fn enter(&mut self, feedback: &Feedback<'_>) -> bool {
-        let Some((round_trip, path)) = feedback.srtt.zip(self.suspected.take().or(self.cross.path())) else {
+    pub(super) fn enter(&mut self, feedback: &Feedback<'_>, served: Rate) -> bool {
+        let Some((round_trip, path)) = feedback.srtt.zip(self.suspected.take().or(self.path(served))) else {
             return false;
         };
         let half = path.over(round_trip).as_f64() / self.wire.as_f64() / 2.0;

@@ -80,3 +80,20 @@ fn a_queue_of_our_own_is_drained_and_not_competed_for() {
     frames(&mut flow, 25..120, 20, 60);
     assert!(!decided(&mut flow).contains(&"compete"));
 }
+
+#[test]
+fn a_cell_that_serves_a_frame_at_once_is_not_taken_for_a_path_that_is_so_fast() {
+    let mut competing = competing::Config::default().build(Bytes::new(1000), Span::from_millis(2)).unwrap();
+    // Two packets each 100 ms, 10 us apart: 800 Mbps, of which others would have nearly all.
+    for frame in 0..20 {
+        for packet in 0..2 {
+            let sent = SentPacket::new(PacketId(2 * frame + packet), MS(100 * frame), Bytes::new(1000));
+            let at = MS(100 * frame + 500) + Span::from_micros(10 * packet as i64);
+            competing.on_arrival(at, &sent, Time::ZERO);
+        }
+    }
+    assert!(competing.others().is_some_and(|others| others > 0.99), "{:?}", competing.others());
+    // An eighth of 50 ms of ten times what serves us.
+    let little = competing.little(Span::from_millis(50), Rate::from_kbps(400));
+    assert_eq!(little, Bytes::new(3125));
+}

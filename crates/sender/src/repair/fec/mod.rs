@@ -116,8 +116,8 @@ impl Config {
         for weight in self.layer_weights {
             check("repair.fec.layer_weights", weight).within(0.0..=10.0, "1")?;
         }
-        let (interval, loss, uncovered, waiting) = Default::default();
-        Ok(Fec { config: self, interval, loss, earned: 0.0, among_media: 0, uncovered, waiting })
+        let (interval, loss, losses_ended, uncovered, waiting) = Default::default();
+        Ok(Fec { config: self, interval, loss, losses_ended, earned: 0.0, among_media: 0, uncovered, waiting })
     }
 
     fn written(&self) -> Written {
@@ -200,6 +200,8 @@ pub struct Fec {
     config: Config,
     interval: Interval,
     loss: Loss,
+    /// When losses last ended that say nothing of those to come.
+    losses_ended: Option<Time>,
     /// Bytes of FEC that may be sent; negative when more was sent than earned.
     earned: f64,
     /// FEC packets sent so far that used numbers of the media stream.
@@ -221,6 +223,13 @@ impl Fec {
     /// Takes feedback on sent packets.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.loss.on_feedback(feedback, self.config.takes_back);
+    }
+
+    /// Sets when losses last ended that what was sent had caused: none is measured any more.
+    pub fn set_losses_ended(&mut self, ended: Option<Time>) {
+        if ended > self.losses_ended {
+            (self.loss, self.losses_ended) = (Loss::default(), ended);
+        }
     }
 
     /// Media packet `sequence` of wire size `size` left; sequences come without gaps. `granted` is what the budget

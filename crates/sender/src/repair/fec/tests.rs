@@ -80,17 +80,36 @@ fn a_long_frame_is_covered_slice_by_slice() {
     assert_eq!(fec.uncovered.len(), 9);
 }
 
-#[test]
-fn fec_for_a_residual_loss_is_made_frame_by_frame_once_something_is_lost_and_is_given_to_packets_in_pairs() {
-    let mut fec = built(|config| (config.amount, config.reach) = (Amount::Residual(0.02), Span::ZERO));
-    assert_eq!(send(&mut fec, &[8, 3, 1], 0.0), vec![Vec::<Vec<u64>>::new(); 3]);
-    fec.flush();
+fn for_a_residual_loss() -> Fec {
+    built(|config| (config.amount, config.reach) = (Amount::Residual(0.02), Span::ZERO))
+}
+
+fn lose_a_twentieth(fec: &mut Fec) {
     let packet = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(1000));
-    let came = Fate::arrived(Time::ZERO);
     for number in 0..2000 {
-        let fate = if number % 20 == 0 { Fate::Lost } else { came };
+        let fate = if number % 20 == 0 { Fate::Lost } else { Fate::arrived(Time::ZERO) };
         fec.on_feedback(&Feedback::new(Time::ZERO, Cause::Report, &[Report::new(packet, fate)]));
     }
+}
+
+#[test]
+fn losses_that_the_sender_caused_ask_for_no_fec_once_they_ended_and_later_ones_do() {
+    let mut fec = for_a_residual_loss();
+    lose_a_twentieth(&mut fec);
+    fec.set_losses_ended(Some(Time::from_millis(1000)));
+    assert_eq!(send(&mut fec, &[8], 0.0), [Vec::<Vec<u64>>::new()]);
+    fec.flush();
+    lose_a_twentieth(&mut fec);
+    fec.set_losses_ended(Some(Time::from_millis(1000)));
+    assert_eq!(send(&mut fec, &[8], 0.0)[0].len(), 3);
+}
+
+#[test]
+fn fec_for_a_residual_loss_is_made_frame_by_frame_once_something_is_lost_and_is_given_to_packets_in_pairs() {
+    let mut fec = for_a_residual_loss();
+    assert_eq!(send(&mut fec, &[8, 3, 1], 0.0), vec![Vec::<Vec<u64>>::new(); 3]);
+    fec.flush();
+    lose_a_twentieth(&mut fec);
     let made = send(&mut fec, &[8, 3, 1], 0.0);
     let eight = vec![vec![0, 3, 4, 6], vec![0, 1, 4, 5, 7], vec![1, 2, 3, 5]];
     assert_eq!(made, [eight, vec![vec![8, 9, 10]], vec![vec![11]]]);

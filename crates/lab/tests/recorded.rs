@@ -53,7 +53,7 @@ fn what_a_hunt_through_public_inputs_found_wrong_has_its_right_value() {
     for (file, scheme, figures) in files {
         let text = std::fs::read_to_string(needed("hunt").join(file).with_extension("toml")).unwrap();
         let scenario: Scenario = toml::from_str(&text).unwrap();
-        let scheme = scheme.parse::<Scheme>().unwrap().everywhere();
+        let scheme: Scheme = scheme.parse().unwrap();
         let summary = scenario.play(&scheme).unwrap().outcome.summary;
         for (what, figure, right) in *figures {
             let value = figure(&summary);

@@ -244,8 +244,8 @@ fn a_path_that_becomes_longer_for_good_is_used_again_within_a_minute() {
         ("scream", scheme("scream"), 0.8..1.001),
         ("scream:libwebrtc", scheme("scream:libwebrtc"), 0.8..1.001),
         ("vidaptive:rocc", scheme("vidaptive:rocc"), 0.9..1.001),
-        ("thalweg", scheme("thalweg").everywhere(), 0.85..1.001),
-        ("thalweg:standard-decoder", scheme("thalweg:standard-decoder").everywhere(), 0.85..1.001),
+        ("thalweg", scheme("thalweg"), 0.85..1.001),
+        ("thalweg:standard-decoder", scheme("thalweg:standard-decoder"), 0.85..1.001),
         // As their papers have them (their pages say so): a delay that has risen is a queue.
         ("nada", scheme("nada"), 0.6..0.8),
         ("salsify", scheme("salsify"), 0.5..0.75),

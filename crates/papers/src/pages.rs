@@ -127,7 +127,8 @@ fn stamp(figure: &Figure) -> String {
 }
 
 /// Parts that a definition lacks, which were added after figures had been played: they change no stamp.
-const LACKED: [&str; 3] = [", in_order: false", ", takes_back: false", ", bucket: None"];
+const LACKED: [&str; 4] =
+    [", in_order: false", ", takes_back: false", ", bucket: None", ", reordering_window: Span(0)"];
 
 /// A hash of all that a figure plays, reads and compares with.
 fn definition(figure: &Figure) -> String {

@@ -151,6 +151,8 @@ fn while_nothing_arrives_one_small_frame_goes_each_150_ms() {
 fn the_first_round_trip_after_a_pause_is_no_fade() {
     let mut policy = policy();
     arrived(&mut policy, 0, MS(0));
+    // Nothing is under way.
+    policy.plan(&View { in_flight: Bytes::ZERO, ..view(MS(5000), 20_000) });
     policy.on_queued(MS(5000), 1, &made(5000, 60), 5);
     assert_eq!(sizes(policy.plan(&view(MS(5025), 20_000))), [8000, 4000]);
 }
@@ -161,6 +163,7 @@ fn for_a_second_after_the_first_arrival_frames_take_more_of_what_is_free_but_no_
     let mut policy = Config { shares: vec![0.2], ladder: None, opening, ..Config::default() }.build(Size::HD).unwrap();
     assert_eq!(sizes(policy.plan(&view(MS(0), 20_000))), [4000], "nothing was measured");
     arrived(&mut policy, 0, MS(100));
+    arrived(&mut policy, 1, MS(1050));
     assert_eq!(sizes(policy.plan(&view(MS(1099), 20_000))), [12_000]);
     // 65 ms of 4 Mbps are 32.5 kB.
     let many = sizes(policy.plan(&view(MS(1099), 200_000)));
@@ -334,4 +337,35 @@ mod ladder {
         ladder.on_queued(MS(4000), &of(&ladder.clone(), 900, 126));
         assert!(!ladder.changes());
     }
+}
+
+/// A policy whose last silence ended at 1 s, with what was sent in it lost or late, in the next silence.
+fn after_a_silence(is_lost: bool) -> Vec<u64> {
+    let mut policy = policy();
+    arrived(&mut policy, 0, MS(0));
+    let idle = |now| View { in_flight: Bytes::ZERO, ..view(now, 20_000) };
+    let mut in_silence = Vec::new();
+    policy.plan(&idle(MS(10)));
+    policy.on_queued(MS(10), 1, &made(5000, 60), 5);
+    for (now, sent) in (100..1000).step_by(100).zip(2..) {
+        policy.plan(&view(MS(now), 0));
+        let packet = SentPacket::new(PacketId(sent), MS(now), Bytes::new(1000));
+        in_silence.push(Report::new(packet, if is_lost { Fate::Lost } else { Fate::arrived(MS(1000)) }));
+    }
+    in_silence.push(Report::new(SentPacket::new(PacketId(99), MS(975), Bytes::new(1000)), Fate::arrived(MS(1000))));
+    policy.on_feedback(&Feedback::new(MS(1000), Cause::Report, &in_silence));
+    let frames = (1200..1500).step_by(33).filter(|now| {
+        let goes = !matches!(policy.plan(&view(MS(*now), 0)), FramePlan::Skip(_));
+        if goes && policy.choose(&view(MS(*now), 0), &[made(700, 127)]).is_some() {
+            policy.on_queued(MS(*now), *now, &made(700, 127), 1);
+        }
+        goes
+    });
+    frames.collect()
+}
+
+#[test]
+fn where_the_last_silence_was_a_burst_of_losses_a_frame_goes_with_each_picture_of_the_next() {
+    assert_eq!(after_a_silence(true).len(), 10);
+    assert_eq!(after_a_silence(false), [1200, 1365]);
 }

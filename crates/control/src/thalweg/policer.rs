@@ -81,7 +81,7 @@ const LITTLE: Rate = Rate::from_kbps(200);
 const NEAR: f64 = 0.98;
 /// After losses at the same rate again and again more is tried this many times as rarely.
 const MOST_PATIENCE: i64 = 4;
-/// Of a rate that is this many times the last at which packets were lost, nothing is known.
+/// Nothing is known of a rate that is this many times the last at which packets were lost.
 const OTHER: f64 = 1.1;
 /// Losses that go on where less than this share of a rate that passed before is sent are random: what passes only follows
 /// what is sent.

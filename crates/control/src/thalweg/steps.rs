@@ -32,7 +32,7 @@ impl Default for Config {
 
 /// Max packets that count: 100 ms of 25 Mbps.
 const REMEMBERED: usize = 1 << 8;
-/// Of so many packets one is left out at either end: the first of a frame may have met an empty path.
+/// One in so many packets is left out at either end: the first of a frame may have met an empty path.
 const ODD: usize = 10;
 /// Receivers tell the time of an arrival to within this (TWCC's tick).
 const TICK: Span = Span::from_micros(250);

@@ -39,12 +39,10 @@ fn over(rates: &str, seconds: i64) -> Scenario {
 /// Plays a scheme, of which parts of its controller are taken out unless it is to find its way everywhere.
 fn played(scenario: &Scenario, scheme: &str, everywhere: bool) -> Outcome {
     let mut scheme = named(scheme);
-    if let ControllerConfig::Thalweg(config) = &mut scheme.controller {
-        if !everywhere {
-            let off =
-                thalweg::Config { trains: None, steps: None, jitter: None, policer: None, rebases: false, ..*config };
-            *config = off;
-        }
+    if let ControllerConfig::Thalweg(config) = &mut scheme.controller
+        && !everywhere
+    {
+        *config = thalweg::Config { trains: None, steps: None, jitter: None, policer: None, rebases: false, ..*config };
     }
     scenario.play(&scheme).unwrap().outcome
 }

@@ -136,8 +136,10 @@ pub struct StatefulReceiver {
 }
 
 impl StatefulReceiver {
-    /// A [`reordering_window`](StatefulReceiver::reordering_window) for calls, in which an older picture is of no use.
-    pub const CALL_REORDERING_WINDOW: Span = Span::from_millis(100);
+    /// The receiver of a call: packets that were overtaken are waited for up to 100 ms; an older picture is of no use.
+    pub fn for_calls() -> StatefulReceiver {
+        StatefulReceiver { reordering_window: Span::from_millis(100), ..StatefulReceiver::default() }
+    }
 }
 
 impl Default for StatefulReceiver {

@@ -145,8 +145,12 @@ impl Thalweg {
 
     /// The rate to which all packets keep because the path loses what exceeds it.
     fn held(&self) -> Option<Rate> {
-        let competes = self.competing.as_ref().is_some_and(Competing::is_active);
-        self.policer.as_ref().filter(|_| !competes).and_then(Policer::rate)
+        self.policer.as_ref().filter(|_| !self.competes()).and_then(Policer::rate)
+    }
+
+    /// Returns true while a share is competed for.
+    fn competes(&self) -> bool {
+        self.competing.as_ref().is_some_and(Competing::is_active)
     }
 
     /// The delay above the least that an empty path may have.
@@ -337,7 +341,7 @@ impl Thalweg {
         }
         let empty = self.service.min_delay().unwrap_or_default();
         // What another flow's packets push out of the queue is no policer's doing.
-        let competes = self.competing.as_ref().is_some_and(Competing::is_active);
+        let competes = self.competes();
         let is_shared = self.competing.as_ref().is_some_and(Competing::is_shared);
         let change = self.policer.as_mut().filter(|_| !competes).and_then(|policer| {
             if is_shared { policer.on_shared(feedback.now) } else { policer.on_feedback(feedback, empty) }

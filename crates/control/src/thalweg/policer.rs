@@ -202,15 +202,14 @@ impl Policer {
             self.packets.push_back(Known { sent: report.packet.at, size: report.packet.size, waited });
         }
         let newest = self.packets.back()?.sent;
-        let window = |packets: usize| if packets > FEW { self.config.window } else { self.config.window * SLOW };
-        let is_old = |packet: &Known, packets| packet.sent + window(packets) < newest;
-        while self
-            .packets
-            .front()
-            .is_some_and(|packet| is_old(packet, self.packets.len()) || self.packets.len() > REMEMBERED)
-        {
-            let old = self.packets.pop_front();
-            self.lost -= usize::from(old.is_some_and(|packet| packet.waited.is_none()));
+        while let Some(oldest) = self.packets.front().copied() {
+            let few = self.packets.len() <= FEW;
+            let window = if few { self.config.window * SLOW } else { self.config.window };
+            if oldest.sent + window >= newest && self.packets.len() <= REMEMBERED {
+                break;
+            }
+            self.packets.pop_front();
+            self.lost -= usize::from(oldest.waited.is_none());
         }
         self.judge(feedback.now, newest)
     }

@@ -52,10 +52,7 @@ pub(super) fn thalweg() -> Scheme {
         frames: frames(budgeted::Config::default().recovery),
         repair: Some(repair(0.04, fec::Config::default().max_per_packet)),
         feedback: FeedbackStyle::PerPacket,
-        receiver: ReceiverKind::Stateful(StatefulReceiver {
-            reordering_window: StatefulReceiver::CALL_REORDERING_WINDOW,
-            ..StatefulReceiver::default()
-        }),
+        receiver: ReceiverKind::Stateful(StatefulReceiver::for_calls()),
         packets,
         // A forced frame is the probe.
         loss_detection: LossDetectionConfig { probe_packets: 0, ..loss_detection() },

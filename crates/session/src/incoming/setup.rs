@@ -27,11 +27,7 @@ pub struct Setup {
 impl Setup {
     /// A receiver over IPv4 of what was negotiated; it keeps states and measures the path if the sender supports it.
     pub fn new(media: Negotiated, cname: String) -> Setup {
-        let stateful = StatefulReceiver {
-            reordering_window: StatefulReceiver::CALL_REORDERING_WINDOW,
-            ..StatefulReceiver::default()
-        };
-        let (stateful, measures) = (Some(stateful), Some(MeasurementConfig::default()));
+        let (stateful, measures) = (Some(StatefulReceiver::for_calls()), Some(MeasurementConfig::default()));
         Setup { media, cname, stateful, measures, ipv6: false }
     }
 

@@ -29,7 +29,7 @@ pub struct Config {
     /// The time between two steps up while nothing is lost.
     pub step: Span,
     /// The time after a loss until more than what passed before is tried again; twice as long after each such loss at about
-    /// the same rate, up to [`MOST_PATIENCE`] times.
+    /// the same rate, at most four times this.
     pub retry: Span,
 }
 

@@ -1,38 +1,50 @@
-// Which scheme shows more, and sooner: by the clock, so on a quiet machine and with a release build. `.ci/nightly contests` plays them; a machine
-// that is busy elsewhere makes the encoder too slow for the rate that one of them sends at.
+// Which of `gcc` and `thalweg` shows more, and sooner, in stock Chromium: by the clock, so on a quiet machine and with a release build.
+// `.ci/nightly contests` plays each link once, ten minutes in all; RUNS=3 as often as docs/thalweg.md has it. A machine that is busy elsewhere
+// makes the encoder too slow for the rate that one of them sends at.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { measure, outside, skip } from './support/calls.mjs';
+import { withScenario } from './support/scenario.mjs';
 
-// `thalweg:standard-decoder` against what a browser would have otherwise (docs/thalweg.md), on the link of
-// Vidaptive's figures and on one of the tuning set (docs/tuning/thalweg.toml).
-// The bar of 1.5 times the video is missed on the former: 1.06 at 0.4 of the latency (docs/thalweg.md).
+const RUNS = Number(process.env.RUNS ?? 1);
+const POLICED = '[[forward.hops]]\npolicer = { rate = "2Mbps", bucket = "15kB" }\n[[forward.hops]]\ndelay = { delay = "25ms" }\n';
+const lossy = percent => ['--rate', '3Mbps', '--delay', '25ms', '--loss', `${percent}%`];
+// A link, the least of gcc's video that is asked for there, and the most of gcc's 95th percentile of latency. The first is the link of Vidaptive's
+// figures, the second of the tuning set (docs/tuning/thalweg.toml), the third of its test set.
 const CONTESTS = [
-  { link: 'half a megabit, two and half again', name: 'half', args: ['--rate', '500kbps/2Mbps/500kbps@10s', '--delay', '25ms'], isSooner: true, times: 0.9 },
-  // gcc comes as soon there in one run of two, with half of the video.
-  { link: 'a recorded LTE link', name: 'lte', args: ['--up', 'Verizon-LTE-short.down', '--delay', '25ms'], isSooner: false, times: 1.1 },
+  { name: 'half', link: 'half a megabit, two and half again', args: ['--rate', '500kbps/2Mbps/500kbps@10s', '--delay', '25ms'], video: 0.9, latency: 0.8 },
+  { name: 'lte', link: 'a recorded LTE link', args: ['--up', 'Verizon-LTE-short.down', '--delay', '25ms'], video: 1.1, latency: 1.25 },
+  { name: 'mobile', link: 'another', args: ['--up', 'TMobile-LTE-short.down', '--delay', '25ms'], video: 1.1, latency: 1.25 },
+  { name: 'policed', link: '2 Mbps by a policer with a bucket of 15 kB', scenario: POLICED, video: 0.9, latency: 1 },
+  { name: 'small', link: '3 Mbps and 600 kbps in turn with a queue of 15 kB', args: ['--rate', '3Mbps/600kbps/3Mbps/600kbps@8s', '--queue', '15kB', '--delay', '25ms'], video: 0.9, latency: 1 },
+  { name: 'lossy-1', link: '3 Mbps with 1 % of loss', args: lossy(1), video: 0.9, latency: 1 },
+  { name: 'lossy-5', link: '3 Mbps with 5 % of loss', args: lossy(5), video: 0.9, latency: 1 },
+  { name: 'lossy-10', link: '3 Mbps with 10 % of loss', args: lossy(10), video: 0.9, latency: 1 },
 ];
 process.env.THALWEG_DATA ??= fileURLToPath(new URL('../../../shared/data', import.meta.url));
 
-for (const { link, name, args, isSooner, times } of CONTESTS) {
-  // Three calls of half a minute: a shorter one is over before gcc has found the rate.
-  test(`thalweg over ${link} has ${times} times the video of gcc, and no picture stands`, { skip }, async () => {
-    const calls = {};
-    for (const scheme of ['gcc', 'vidaptive', 'thalweg:standard-decoder']) {
-      const { seen, counted, joinedMs, problems } = await measure(`${name}-${scheme.replace(':', '-')}`, ['--scheme', scheme, ...args], 30_000);
-      assert.deepEqual(problems, []);
-      const { video_mbps: video, too_slow } = counted;
-      calls[scheme] = { video, p95: seen.latency_ms.p95, freezes: outside(seen.freezes, [joinedMs]), feedback: seen.feedback, too_slow: too_slow.join() };
-    }
-    console.table(calls);
-    const { gcc, vidaptive, 'thalweg:standard-decoder': thalweg } = calls;
-    assert.equal(thalweg.feedback, 'twcc-02', 'arrivals are reported on request');
-    assert.deepEqual(thalweg.freezes, [], `no picture stands for half a second: ${thalweg.too_slow}`);
-    assert.ok(thalweg.video > times * gcc.video, `${thalweg.video} Mbps of video, gcc has ${gcc.video}: ${thalweg.too_slow}`);
-    const others = [gcc.p95, vidaptive.p95];
-    const bound = isSooner ? gcc.p95 : 1.25 * Math.max(...others);
-    assert.ok(thalweg.p95 > 50 && thalweg.p95 < bound, `19 of 20 pictures are at most ${thalweg.p95} ms late, of the others ${others}`);
-  });
+for (const { name, link, args, scenario, video: least, latency: most } of CONTESTS) {
+  for (let run = 1; run <= RUNS; run++) {
+    test(`thalweg over ${link} has ${least} times the video of gcc or more, and no picture stands (${run} of ${RUNS})`, { skip }, async () => {
+      const calls = {};
+      for (const scheme of ['gcc', 'thalweg']) {
+        // Half a minute: a shorter call is over before gcc has found the rate.
+        const play = args => measure(`${name}-${scheme}-${run}`, ['--scheme', scheme, ...args], 30_000);
+        const { seen, counted, joinedMs, problems } = await (args ? play(args) : withScenario(scenario, file => play(['--scenario', file])));
+        assert.deepEqual(problems, []);
+        calls[scheme] = {
+          video: counted.video_mbps, p95: seen.latency_ms.p95, freezes: outside(seen.freezes, [joinedMs]), feedback: seen.feedback,
+          too_slow: counted.too_slow.join(),
+        };
+      }
+      console.table(calls);
+      const { gcc, thalweg } = calls;
+      assert.equal(thalweg.feedback, 'twcc-02', 'arrivals are reported on request');
+      assert.deepEqual(thalweg.freezes, [], `no picture stands for half a second: ${thalweg.too_slow}`);
+      assert.ok(thalweg.video > least * gcc.video, `${thalweg.video} Mbps of video, gcc has ${gcc.video}: ${thalweg.too_slow}`);
+      assert.ok(thalweg.p95 > 40 && thalweg.p95 < most * gcc.p95, `19 of 20 pictures are at most ${thalweg.p95} ms late, those of gcc ${gcc.p95}`);
+    });
+  }
 }

@@ -2,10 +2,9 @@
 // same packets each time; the others are by chance.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { measure, outside, skip } from './support/calls.mjs';
+import { withScenario } from './support/scenario.mjs';
 
 const SCHEMES = (process.env.SCHEMES ?? 'gcc,salsify,thalweg').split(',');
 // Outages in milliseconds from the link's first packet: of a packet or two, of a frame, of several.
@@ -30,17 +29,10 @@ function keepAnswers() {
 }
 
 // A file with a link of 3 Mbps and 25 ms each way with these outages; `use` gets its name.
-async function withOutages(outages, use) {
-  const folder = mkdtempSync(`${tmpdir()}/thalweg-losses-`), file = `${folder}/outages.toml`;
-  const hop = of => `[[forward.hops]]\n${of}\n`;
-  const delay = 'delay = { delay = "25ms" }', rate = 'rate = { rate = "3Mbps" }';
-  const lost = outages.map(([from, until]) => hop(`loss = { outage = { from = "${from}ms", until = "${until}ms" } }`));
-  writeFileSync(file, ['name = "outages"\nduration = "60s"\n[video]\nsource = "scene"\n[codec.model]\n', ...lost, hop(rate), hop(delay), `[[reverse.hops]]\n${delay}\n`].join('\n'));
-  try {
-    return await use(file);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+function withOutages(outages, use) {
+  const lost = outages.map(([from, until]) => `loss = { outage = { from = "${from}ms", until = "${until}ms" } }`);
+  const hops = [...lost, 'rate = { rate = "3Mbps" }', 'delay = { delay = "25ms" }'];
+  return withScenario(hops.map(hop => `[[forward.hops]]\n${hop}\n`).join(''), use);
 }
 
 async function check(name, scheme, args, untilMs, options = {}) {

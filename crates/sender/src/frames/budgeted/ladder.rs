@@ -108,6 +108,11 @@ impl Ladder {
         self.rungs[self.level]
     }
 
+    /// The greatest quantiser that a larger size may follow on.
+    pub(super) fn fine(&self) -> u8 {
+        self.config.up_quantizer
+    }
+
     /// The size of what the receiver shows.
     pub(super) fn shown(&self) -> Size {
         self.rungs[self.sent.unwrap_or(self.level)]

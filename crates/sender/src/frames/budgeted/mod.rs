@@ -8,6 +8,7 @@
 mod ladder;
 mod opening;
 mod silence;
+mod undershoot;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,6 +29,7 @@ pub use ladder::LadderConfig;
 use opening::Opening;
 pub use opening::OpeningConfig;
 use silence::Silence;
+use undershoot::Undershoot;
 
 /// The parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,6 +136,7 @@ impl Config {
             forcing: false,
             keyframe: None,
             asked: Bytes::ZERO,
+            undershoot: Undershoot::new(),
             free: Bytes::ZERO,
             repair_share: 0.0,
             skips: 0,
@@ -169,6 +172,7 @@ pub struct Budgeted {
     keyframe: Option<u64>,
     /// The size asked for of the smallest candidate.
     asked: Bytes,
+    undershoot: Undershoot,
     free: Bytes,
     /// Share of repair when the last picture was chosen.
     repair_share: f64,
@@ -258,7 +262,8 @@ impl FramePolicy for Budgeted {
             if is_silent { vec![least] } else { self.config.shares.iter().map(sized).collect() };
         sizes.dedup();
         self.asked = sizes.last().copied().unwrap_or(least);
-        let targets = sizes.into_iter().map(Target::Size).collect();
+        let asked = |size| if whole || is_silent { size } else { self.undershoot.asked(size) };
+        let targets = sizes.into_iter().map(asked).map(Target::Size).collect();
         // A fade says nothing of the rate, and a keyframe is no probe.
         let size = self.ladder.as_ref().filter(|_| is_silent).map_or(self.size(view.source), Ladder::shown);
         let mut plan = EncodePlan::new(targets, size, view.interval).with(|plan| plan.cores = cores);
@@ -271,6 +276,9 @@ impl FramePolicy for Budgeted {
         self.repair_share = view.repair_share;
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
         let says_nothing = self.is_silent(view) || self.keyframe.is_some();
+        if let Some(ladder) = self.ladder.as_ref().filter(|_| !says_nothing) {
+            self.undershoot.on_made(self.asked, &candidates[smallest], ladder.fine());
+        }
         if let Some(ladder) = self.ladder.as_mut().filter(|_| !says_nothing) {
             let most = self.free + view.in_flight.scale(view.payload_share);
             ladder.on_candidates(view.now, candidates, self.free.max(self.asked), most);

@@ -85,7 +85,7 @@ const MOST_PATIENCE: i64 = 4;
 const OTHER: f64 = 1.1;
 /// Losses that go on where less than this share of a rate that passed before is sent are random: what passes only follows
 /// what is sent.
-const FOLLOWED: f64 = 0.3;
+const FOLLOWED: f64 = 0.55;
 /// Random losses become suspicious again at this many times as many.
 const FAR_MORE: f64 = 2.0;
 /// Max packets that are remembered: half a second of 24 Mbps.
@@ -161,7 +161,7 @@ pub(super) struct Policer {
     patience: i64,
     /// The rate at which packets were lost last, of those that were held.
     ceiling: Rate,
-    /// The greatest rate that was held since the path was free.
+    /// The greatest rate that was held, and sent at, since the path was free.
     held: Rate,
     /// The share of losses that did not end.
     random: f64,
@@ -203,8 +203,9 @@ impl Policer {
         }
         let newest = self.packets.back()?.sent;
         while let Some(oldest) = self.packets.front().copied() {
-            let few = self.packets.len() <= FEW;
-            let window = if few { self.config.window * SLOW } else { self.config.window };
+            // Losses that come in bursts say little of a moment, too.
+            let slow = self.packets.len() <= FEW || (self.state == State::Free && self.random >= self.config.loss);
+            let window = if slow { self.config.window * SLOW } else { self.config.window };
             if oldest.sent + window >= newest && self.packets.len() <= REMEMBERED {
                 break;
             }
@@ -280,7 +281,7 @@ impl Policer {
                 };
                 let (step, wait) =
                     if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry * self.patience) };
-                self.held = self.held.max(raised);
+                self.held = self.held.max(self.sent(newest).min(rate));
                 self.state = State::Held { rate: raised, step: step.min(STEPS.1), next: now + wait, failed };
                 None
             }

@@ -8,6 +8,7 @@ use thalweg_units::{Bytes, Span, Time};
 
 use crate::estimate::WindowedMax;
 use crate::feedback::{Cause, Fate, Feedback};
+use crate::packet::MSS;
 
 /// The window of the longest queue that packets passed.
 const MEMORY: Span = Span::from_secs(10);
@@ -19,11 +20,12 @@ const GAIN: f64 = 1.0 / 128.0;
 const TIMES: f64 = 2.0;
 /// ... and this much more: BBRv2's threshold of loss.
 const MORE: f64 = 0.02;
-/// The factor on the limit after a loss (CUBIC's beta is 0.7, RFC 9438).
+/// The factor on the limit after a loss, and when it is back where packets were lost: it grows as CUBIC's window does (RFC 9438,
+/// where the factor is 0.7), slowly about there and ever faster beyond.
 const DECREASE: f64 = 0.8;
-/// How fast the limit grows again, a second. Beside a flow that fills the queue it grows as that one's window does, by
-/// a packet in a round trip (RFC 5681).
-const GROWTH: f64 = 0.03;
+const BACK: Span = Span::from_secs(6);
+/// No limit is less: so many packets fit into any queue.
+const FEWEST: u64 = 2;
 
 /// See the module.
 #[derive(Debug, Clone, Default)]
@@ -32,9 +34,9 @@ pub(super) struct Overflow {
     /// The shares of lost packets among those that met a short queue and a long one.
     lost: [f64; 2],
     limit: Option<Bytes>,
-    /// When the limit last changed.
-    changed: Option<Time>,
-    decreased: Option<Time>,
+    /// What was queued when packets were lost last, and when that was.
+    overflowed: Option<(Bytes, Time)>,
+    now: Time,
 }
 
 impl Overflow {
@@ -53,7 +55,9 @@ impl Overflow {
         let mut highest_lost = None;
         for report in feedback.reports {
             let queue = report.packet.in_flight.saturating_sub(carries);
-            let is_long = self.longest.get().is_some_and(|longest| queue >= longest.scale(LONG));
+            // Less than the packet itself is no queue.
+            let least = report.packet.size.max(self.longest.get().unwrap_or(Bytes::MAX).scale(LONG));
+            let is_long = queue >= least;
             // A mark is answered by the cap around this controller (`crate::ecn::Capped`): it says nothing of the queue's length.
             let is_lost = match report.fate {
                 Fate::Lost => true,
@@ -68,19 +72,28 @@ impl Overflow {
                 highest_lost = highest_lost.max(Some(queue));
             }
         }
-        let since = self.changed.map_or(Span::ZERO, |changed| now - changed);
-        self.changed = Some(now);
+        // Beside a flow that fills the queue it grows as that one's window does, by a packet in a round trip (RFC 5681).
+        let more = contended.scale((now - self.now).ratio(round_trip));
+        self.now = now;
         // Far above what anything queued, it limits nothing.
         let longest = self.longest.get().unwrap_or_default();
-        let grown = self
-            .limit
-            .map(|limit| limit + limit.scale(GROWTH * since.as_secs_f64()) + contended.scale(since.ratio(round_trip)));
-        self.limit = grown.filter(|limit| *limit < longest * 2);
-        let [short, long] = self.lost;
-        let may = self.decreased.is_none_or(|at| now - at > round_trip);
-        if let Some(queue) = highest_lost.filter(|_| may && long > TIMES * short + MORE) {
-            self.limit = Some(self.limit.map_or(queue, |limit| limit.min(queue)).scale(DECREASE));
-            self.decreased = Some(now);
+        self.overflowed = self.overflowed.map(|(queue, at)| (queue + more, at));
+        self.limit = self.grown().filter(|limit| *limit < longest * 2);
+        if self.limit.is_none() {
+            self.overflowed = None;
         }
+        let [short, long] = self.lost;
+        let may = self.overflowed.is_none_or(|(_, at)| now - at > round_trip);
+        if let Some(queue) = highest_lost.filter(|_| may && long > TIMES * short + MORE) {
+            let queue = self.limit.map_or(queue, |limit| limit.min(queue)).max(MSS * FEWEST);
+            self.overflowed = Some((queue, now));
+            self.limit = self.grown();
+        }
+    }
+
+    fn grown(&self) -> Option<Bytes> {
+        let (queue, at) = self.overflowed?;
+        let away = (self.now - at).ratio(BACK) - 1.0;
+        Some(queue.scale(1.0 + (1.0 - DECREASE) * away * away * away))
     }
 }

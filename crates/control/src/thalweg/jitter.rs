@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
+use super::JITTER;
 use crate::packet::PacketId;
 
 /// The parameters.
@@ -27,7 +28,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { window: Span::from_secs(6), least: Span::from_millis(20), most: Span::from_millis(100) }
+        Config { window: Span::from_secs(6), least: Span::from_millis(10), most: Span::from_millis(100) }
     }
 }
 
@@ -41,7 +42,7 @@ const QUIET: usize = 8;
 const OF_QUIET: f64 = 3.0;
 /// The weight of a packet in the share of those overtaken, and from which share on the path is known to reorder.
 const OVERTAKEN_GAIN: f64 = 1.0 / 128.0;
-const MANY: f64 = 0.05;
+const MANY: f64 = 0.02;
 /// The jitter for each unit of the median change.
 const OF_MEDIAN: f64 = 3.4;
 /// The least mean square change in variances; the second while jitter is known.
@@ -85,6 +86,16 @@ impl Jitter {
         self.allowed
     }
 
+    /// Returns true if packets overtake one another on the path, which they do in no queue.
+    pub(super) fn reorders(&self) -> bool {
+        self.overtaken > MANY
+    }
+
+    /// When a pause ended that lasted far longer than any jitter.
+    pub(super) fn outlasted_by(&self, pause: Option<(Time, Span)>) -> Option<Time> {
+        pause.filter(|(_, length)| *length > self.config.most * 2).map(|(ended, _)| ended)
+    }
+
     /// Takes an arrival, in the order of arrivals.
     pub(super) fn on_arrival(&mut self, id: PacketId) {
         let is_overtaken = self.newest.is_some_and(|newest| id < newest);
@@ -117,13 +128,13 @@ impl Jitter {
         }
         changes.sort_unstable();
         let median = changes[changes.len() / 2];
-        // A path that serves a packet in that time changes its delay by as much; but no queue lets packets overtake.
-        let served = if self.overtaken > MANY { Span::ZERO } else { service * 4 };
+        // A path that serves in turns, or a packet in that time, changes its delay by as much; but neither lets packets
+        // overtake.
+        let explained = if self.reorders() { JITTER } else { self.config.least.max(service * 2) };
         let least = self.delays.iter().map(|(_, delay)| *delay).min().unwrap_or_default();
         let quiet = self.medians.iter().map(|(_, median)| *median).min().unwrap_or(least) - least;
         let jitter = median.scale(OF_MEDIAN).min(quiet.scale(OF_QUIET));
-        let is_less = jitter < self.config.least.max(served);
-        self.allowed = if is_less { Span::ZERO } else { jitter.scale(ALLOWED).min(self.config.most) };
+        self.allowed = if jitter < explained { Span::ZERO } else { jitter.scale(ALLOWED).min(self.config.most) };
     }
 
     /// The variance of the delays, in square seconds.

@@ -61,6 +61,8 @@ const JITTER: Span = Span::from_millis(5);
 /// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
 /// sender (specs/salsify.md 3).
 const PACING: f64 = 5.0;
+/// The same where the path's queue is full, and where it may be: a little more, so that a faster path is measured.
+const FULL_PACING: (f64, f64) = (0.9, 1.25);
 /// A train that raises the rate by this factor shows a faster path.
 const RISES: f64 = 1.01;
 /// Frames do not measure a path this many times as fast as they were served.
@@ -195,9 +197,15 @@ impl Thalweg {
         let opening = self.start.as_ref().and_then(|start| start.queue(self.now));
         let queue = rate.over(self.budget()) + wire.scale(packets) + contended;
         let queue = queue.min(opening.map_or(Bytes::MAX, |queue| rate.over(queue)));
-        // At a rate that is held nothing queues on the path.
-        let limit = self.overflow.limit().filter(|_| self.held().is_none());
+        // At a rate that is held nothing queues on the path, and what its queue has no room for waits in the sender.
+        let limit = self.overflow.limit().filter(|_| self.held().is_none() && !self.spreads());
         self.carries() + limit.map_or(queue, |limit| queue.min(limit)).max(wire)
+    }
+
+    /// Returns true if what the path's queue has no room for leaves as the path serves: whole frames, and no other flow that
+    /// would fill what we leave.
+    fn spreads(&self) -> bool {
+        !self.config.holds_packets && !self.competes() && !self.is_contended()
     }
 
     /// Returns true if nothing arrives although packets are in flight.
@@ -235,7 +243,9 @@ impl Thalweg {
         let own = self.capacity().time_for(wire * round_trip::FEW);
         self.round_trip.on_feedback(feedback, has_drained, own, self.jitter());
         let contended = if was_contended { wire } else { Bytes::ZERO };
-        self.overflow.on_feedback(feedback, carries, round_trip, contended);
+        if self.held().is_none() {
+            self.overflow.on_feedback(feedback, carries, round_trip, contended);
+        }
         let drains = drained.is_none() && self.round_trip.draining(carries, wire).is_some();
         let fell = self.overflow.limit().is_some_and(|now| limit.is_none_or(|before| now < before));
         for (is_new, what, why) in [
@@ -263,19 +273,26 @@ impl Thalweg {
             self.round_trip.keep(now);
             self.service.keep();
             let Some(why) = competing.on_feedback(feedback, empty) else { return true };
+            let stands = competing.stands();
             competing.leave();
             self.policer.iter_mut().for_each(|policer| policer.forget(now));
             self.round_trip.forget(now);
+            if let Some(longer) = stands {
+                self.round_trip.on_risen(now, longer + self.round_trip.held() - empty);
+                self.service.forget_least();
+            }
             self.margin.iter_mut().for_each(Margin::forget);
             self.decide(now, "yield", why, before);
         } else if contends && competing.enter(feedback, served) {
             self.round_trip.forget(now);
             self.decide(now, "compete", "the queue does not drain, and others' packets are among ours", before);
             return true;
-        } else if self.round_trip.is_looking() {
-            // What is known of the empty path is what the queue is compared with.
-            self.round_trip.keep(now);
-            self.service.keep();
+        } else if let Some(for_another) = self.round_trip.looks_for_another() {
+            // What is known of the empty path is what another's queue is compared with.
+            if for_another {
+                self.round_trip.keep(now);
+                self.service.keep();
+            }
         } else if competing.suspects(now, empty_at, empty, queue, served) {
             let (little, own) = (competing.little(empty, served), competing.own_wait(empty, served));
             self.round_trip.look(now, little, own, queue);
@@ -297,21 +314,28 @@ impl Thalweg {
             arrivals.iter().for_each(|(_, packet)| start.on_arrived(packet.size));
         }
         let (behind, paused, stepped) = (self.service.behind(), self.service.pause(), self.service.stepped());
-        if let Some(jitter) = &mut self.jitter {
-            let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
-            for (at, packet) in arrivals {
-                jitter.on_arrival(packet.id);
-                if packet.place.is_some_and(|place| place.first) {
-                    jitter.on_first(*at, *at - packet.at, service);
-                }
-            }
-        }
+        let reorders = self.jitter.as_ref().is_some_and(Jitter::reorders);
         if let Some(competing) = &mut self.competing {
             for (at, packet) in arrivals {
                 competing.on_arrival(*at, packet, self.service.due(packet));
             }
+            if reorders {
+                competing.forget_others();
+            }
         }
-        let risen = self.service.on_arrivals(arrivals, self.jitter());
+        let risen = self.service.on_arrivals(arrivals, self.jitter(), reorders);
+        if let Some(jitter) = &mut self.jitter {
+            let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
+            for (at, packet) in arrivals {
+                jitter.on_arrival(packet.id);
+                // What waited for the end of a pause says nothing of it.
+                let due = self.service.due(packet);
+                let waited = jitter.outlasted_by(self.service.pause()).is_some_and(|ended| due < ended && ended <= *at);
+                if packet.place.is_some_and(|place| place.first) && !waited {
+                    jitter.on_first(*at, *at - packet.at, service);
+                }
+            }
+        }
         if let Some(start) = self.start.as_mut().filter(|_| is_first && self.service.rate().is_some()) {
             start.on_measured(feedback.now);
             self.decide(feedback.now, "open", "the first packets measured the path", before);
@@ -400,7 +424,13 @@ impl Controller for Thalweg {
         let capacity = self.capacity();
         // Or each frame by itself: none waits for a window.
         let media = if self.config.holds_packets { MediaLimit::None } else { MediaLimit::Frame(self.free()) };
-        let pacing = self.held().unwrap_or_else(|| capacity.scale(PACING).max(LEAST_PACING));
+        let under_way = self.outstanding.bytes();
+        let fast = match self.overflow.limit().filter(|_| self.spreads()) {
+            Some(limit) if under_way > self.carries() + limit => capacity.scale(FULL_PACING.0),
+            Some(limit) if under_way > limit => capacity.scale(FULL_PACING.1),
+            _ => capacity.scale(PACING).max(LEAST_PACING),
+        };
+        let pacing = self.held().unwrap_or(fast);
         SendLimits {
             capacity,
             probe: self.trains.as_ref().and_then(Trains::probe),

@@ -135,9 +135,9 @@ impl RoundTrip {
         (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
     }
 
-    /// Returns true while it looks whether the path drains.
-    pub(super) fn is_looking(&self) -> bool {
-        self.drain.is_some()
+    /// Whether a queue that is looked at is suspected to be another flow's; `None` while none is looked at.
+    pub(super) fn looks_for_another(&self) -> Option<bool> {
+        self.drain.map(|drain| drain.suspected.is_some())
     }
 
     /// Looks at once, with no more than `most` under way, which waits for itself for `own`, whether the path drains.

@@ -42,6 +42,10 @@ pub(super) struct Service {
     weight: i64,
     /// The delay that an empty path's jitter may add.
     jitter: Span,
+    /// True where packets overtake one another.
+    reorders: bool,
+    /// When the last packet arrived, be it overtaken.
+    last: Time,
     /// The watch for a path that stands idle before frames although none is as early as the least.
     raised: Option<Raised>,
     /// Arrival minus sending time, by two clocks.
@@ -72,6 +76,8 @@ impl Service {
             behind: 0,
             weight: config.trains.map_or(1, |trains| trains.weight as i64),
             jitter: Span::ZERO,
+            reorders: false,
+            last: Time::ZERO,
             raised: config.rebases.then(|| Raised::new(quick)),
             min_delay: WindowedMin::default(),
         })
@@ -100,6 +106,11 @@ impl Service {
         }
     }
 
+    /// The path has become longer: the least delay is that of the next packet.
+    pub(super) fn forget_least(&mut self) {
+        self.min_delay.clear();
+    }
+
     /// The last pause of the path: the packet that it ended with, and how long it was.
     pub(super) fn pause(&self) -> Option<(Time, Span)> {
         self.pause
@@ -115,10 +126,10 @@ impl Service {
         self.behind
     }
 
-    /// Takes arrivals, in their order; an empty path delays packets by up to `jitter` more than the least.
-    /// Returns by how much the least delay has risen.
-    pub(super) fn on_arrivals(&mut self, arrivals: &[(Time, SentPacket)], jitter: Span) -> Span {
-        self.jitter = jitter;
+    /// Takes arrivals, in their order; an empty path delays packets by up to `jitter` more than the least, and `reorders`
+    /// says whether they overtake one another. Returns by how much the least delay has risen.
+    pub(super) fn on_arrivals(&mut self, arrivals: &[(Time, SentPacket)], jitter: Span, reorders: bool) -> Span {
+        (self.jitter, self.reorders) = (jitter, reorders);
         let mut risen = Span::ZERO;
         for (at, packet) in arrivals {
             risen += self.follow(packet, *at);
@@ -146,58 +157,93 @@ impl Service {
         now - least
     }
 
-    /// Records an arrival; of reordered packets only the newer ones count.
+    /// Records an arrival; of packets that were overtaken none counts, unless many are.
     fn on_arrival(&mut self, packet: &SentPacket, at: Time) {
         self.min_delay.add(at, at - packet.at, MIN_DELAY_MEMORY);
-        let Some(newest) = self.newest.filter(|newest| newest.packet.id < packet.id) else {
-            self.newest.get_or_insert(Arrival { packet: *packet, at });
+        let before = core::mem::replace(&mut self.last, at);
+        let Some(newest) = self.newest else {
+            self.newest = Some(Arrival { packet: *packet, at });
             return;
         };
-        self.newest = Some(Arrival { packet: *packet, at });
-        let due = self.due(packet);
+        if newest.packet.id < packet.id {
+            self.newest = Some(Arrival { packet: *packet, at });
+        } else if !self.reorders {
+            return;
+        }
         // The mean for a packet of this size.
         let usual = self.rate().map_or(Span::ZERO, |rate| rate.time_for(packet.size));
-        let gap = packet.at - newest.packet.at;
-        let served = if newest.at >= due {
-            at - newest.at
-        } else if gap <= LONGEST_GAP {
+        let gap = (packet.at - newest.packet.at).abs();
+        let is_behind = gap <= LONGEST_GAP;
+        let (served, is_busy) = if self.reorders {
+            self.worked(packet, at, before, is_behind.then_some(gap))
+        } else {
+            self.served(packet, at, newest.at, is_behind.then_some(gap))
+        };
+        self.behind += u64::from(is_behind);
+        if is_busy || is_behind || served > usual {
+            self.count(Measured { at, served, size: packet.size }, usual, packet.probe.is_some());
+        }
+    }
+
+    /// The time that the path served a packet, which arrived after another at `before` and left `behind` another of its
+    /// frame, and whether it had not been empty.
+    fn served(&self, packet: &SentPacket, at: Time, before: Time, behind: Option<Span>) -> (Span, bool) {
+        let due = self.due(packet);
+        let served = if before >= due {
+            at - before
+        } else if let Some(gap) = behind {
             // It met an empty path. The min delay has the packet's own service in it, so that it seems to need none: it
             // shows that the path is as fast as packets leave, and no more.
             // Where jitter may explain it, half of the time since the packet before is taken for the path's.
             let served = gap + (at - due).max(Span::ZERO);
-            if self.jitter > Span::ZERO { served.max((at - newest.at) / 2) } else { served }
+            if self.jitter > Span::ZERO { served.max((at - before) / 2) } else { served }
         } else {
             // Nor does the first of a frame show that, but that the path did not serve it at once.
             at - due - JITTER
         };
-        self.behind += u64::from(gap <= LONGEST_GAP);
-        if newest.at >= due || gap <= LONGEST_GAP || served > usual {
-            // An outage is over when it is over: after it packets are served as before. Where the next one takes as
-            // long, the path is slow.
-            let longest = self.longest.max(usual * 2);
-            let is_outage = served > longest && !self.was_long;
-            self.was_long = served > longest;
-            if is_outage {
-                self.pause = Some((at, served));
-            }
-            let served = if is_outage { longest } else { served };
-            // What lies within the jitter is no measurement that could be alike.
-            if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO) {
-                let usual = self.slow.value().unwrap_or_default();
-                let measured = Measured { at, served, size: packet.size };
-                if let Some(row) = steps.on_served(measured, usual, self.wire) {
-                    (self.quick, self.slow) = self.fresh;
-                    self.stepped += 1;
-                    for Measured { served, size, .. } in row {
-                        self.quick.add(*served, *size);
-                        self.slow.add(*served, *size);
-                    }
-                    return;
-                }
-            }
-            let weight = if packet.probe.is_some() { self.weight } else { 1 };
-            self.quick.add(served * weight, packet.size * weight as u64);
-            self.slow.add(served * weight, packet.size * weight as u64);
+        (served, before >= due)
+    }
+
+    /// The same where packets overtake one another: they do behind the path's queue, which all have left in their order. It
+    /// has worked until the latest arrival, without what jitter may explain.
+    fn worked(&self, packet: &SentPacket, at: Time, before: Time, behind: Option<Span>) -> (Span, bool) {
+        let (out, least) = (before - self.jitter, self.due(packet) - self.jitter);
+        let (worked, is_busy) = (at - self.jitter - out.max(least), out >= least);
+        let served = match behind {
+            Some(gap) => worked.max(gap).max((at - before) / 2),
+            None if is_busy => worked.max(Span::ZERO),
+            None => worked - JITTER,
+        };
+        (served, is_busy)
+    }
+
+    /// Takes what was measured into the averages, `usual` being their mean.
+    fn count(&mut self, measured: Measured, usual: Span, is_probe: bool) {
+        let Measured { at, served, size } = measured;
+        // An outage is over when it is over: after it packets are served as before. Where the next one takes as
+        // long, the path is slow.
+        let longest = self.longest.max(usual * 2);
+        let is_outage = served > longest && !self.was_long;
+        self.was_long = served > longest;
+        if is_outage {
+            self.pause = Some((at, served));
         }
+        let served = if is_outage { longest } else { served };
+        // What lies within the jitter is no measurement that could be alike.
+        if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO && !self.reorders) {
+            let usual = self.slow.value().unwrap_or_default();
+            if let Some(row) = steps.on_served(Measured { at, served, size }, usual, self.wire) {
+                (self.quick, self.slow) = self.fresh;
+                self.stepped += 1;
+                for Measured { served, size, .. } in row {
+                    self.quick.add(*served, *size);
+                    self.slow.add(*served, *size);
+                }
+                return;
+            }
+        }
+        let weight = if is_probe { self.weight } else { 1 };
+        self.quick.add(served * weight, size * weight as u64);
+        self.slow.add(served * weight, size * weight as u64);
     }
 }

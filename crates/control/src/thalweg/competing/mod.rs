@@ -7,9 +7,11 @@
 //! says how much is under way. It ends when the others' packets do, which needs no empty queue.
 //!
 //! * `cross.rs`: what others send.
+//! * `floor.rs`: a queue that never changes, which is a longer path.
 //! * `window.rs`: the window.
 
 mod cross;
+mod floor;
 mod window;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, above_to, check};
@@ -17,6 +19,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, above_to, check
 use crate::feedback::{Fate, Feedback};
 use crate::packet::SentPacket;
 use cross::Cross;
+use floor::Floor;
 use window::Window;
 
 /// The parameters.
@@ -59,6 +62,8 @@ impl Default for Config {
 /// The path is not taken for busy if it served without a pause for less of the window than this.
 const BUSY: f64 = 0.5;
 
+/// It ends where frames have said nothing of others for so long, as single packets cannot.
+const UNKNOWN: Span = Span::from_secs(3);
 /// A queue below this is no other flow's: twice the jitter.
 const SHORT: Span = Span::from_millis(10);
 /// Beside other flows we have at least this share: a greater one of others is that of a path that was taken for too fast.
@@ -96,6 +101,9 @@ impl Config {
 #[derive(Debug, Clone, Copy)]
 struct Active {
     since: Time,
+    /// When the share of others was last known.
+    known: Time,
+    floor: Floor,
     window: Window,
     /// The smoothed round trip.
     round_trip: Span,
@@ -161,6 +169,11 @@ impl Competing {
     /// Takes an arrival; see [`Cross::on_arrival`].
     pub(super) fn on_arrival(&mut self, at: Time, packet: &SentPacket, due: Time) {
         self.cross.on_arrival(at, packet, due, self.together);
+    }
+
+    /// Packets overtake one another: their times say nothing of what is between them in a queue.
+    pub(super) fn forget_others(&mut self) {
+        self.cross = Cross::default();
     }
 
     /// Takes feedback for losses.
@@ -229,16 +242,30 @@ impl Competing {
         };
         let half = path.over(round_trip).as_f64() / self.wire.as_f64() / 2.0;
         let window = Window::new(feedback.now, half);
-        self.active = Some(Active { since: feedback.now, window, round_trip, credit: 0.0, paid: feedback.now });
+        let now = feedback.now;
+        let floor = Floor::new(now);
+        self.active = Some(Active { since: now, known: now, floor, window, round_trip, credit: 0.0, paid: now });
         true
+    }
+
+    /// The least round trip of late where it does not change, as no queue of a flow that fills it does.
+    pub(super) fn stands(&self) -> Option<Span> {
+        self.active.and_then(|active| active.floor.stands())
     }
 
     /// Takes feedback while it competes, `empty` being the round trip of the empty path; returns why it ends.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, empty: Span) -> Option<&'static str> {
         let now = feedback.now;
         self.pay(now);
-        let path = self.cross.path();
+        let (path, others, busy) = (self.cross.path(), self.cross.share(), self.cross.busy());
         let active = self.active.as_mut()?;
+        if others.is_some() {
+            active.known = now;
+        }
+        active.floor.on_feedback(feedback);
+        if active.floor.stands().is_some() {
+            return Some("the queue does not change: the path has become longer");
+        }
         active.round_trip = feedback.srtt.unwrap_or(active.round_trip).max(Span::from_millis(1));
         let most = path.map_or(active.window.packets(), |path| {
             path.over(empty + self.config.longest).as_f64() / self.wire.as_f64()
@@ -251,10 +278,13 @@ impl Competing {
         if now - active.since < cross::WINDOW {
             return None;
         }
-        if self.cross.busy() < BUSY / 2.0 {
+        if busy < BUSY / 2.0 {
             return Some("the path is idle at times");
         }
-        let alone = self.cross.share().is_some_and(|share| share < self.config.leaves);
+        if now - active.known > UNKNOWN {
+            return Some("frames do not show whether others' packets are among ours");
+        }
+        let alone = others.is_some_and(|share| share < self.config.leaves);
         alone.then_some("hardly any packets of others are among ours")
     }
 

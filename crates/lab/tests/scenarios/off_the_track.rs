@@ -4,12 +4,12 @@
 use thalweg_control::thalweg;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::scenario::Video;
-use thalweg_lab::{Outcome, Scenario};
+use thalweg_lab::{Outcome, Scenario, Undershoot};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_sender::scheme::ControllerConfig;
-use thalweg_units::{Bytes, Rate, Seed, Size, Span};
+use thalweg_units::{Bytes, FrameRate, Rate, Seed, Size, Span};
 
 use crate::scenarios::support::named;
 
@@ -152,5 +152,75 @@ fn a_managed_queue_or_a_short_one_on_a_slow_path_loses_little_and_no_other_flow_
         println!("{kbps} kbps: {ssim:.1} dB ({other:.1}), {:.1} % lost", lost * 100.0);
         assert!(ssim >= other - 0.5 && ssim < 15.0, "{kbps} kbps: {ssim} dB, gcc {other}");
         assert!((0.0..=0.05).contains(&lost), "{kbps} kbps: {lost}");
+    }
+}
+
+/// What `thalweg hunt` found, made smaller (docs/hunt.md).
+#[test]
+fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the_link_is_used() {
+    let queue = |bytes: u64, rates: &str| {
+        format!("{{ rate = {{ rate = '{rates}', queue = {{ drop-tail = {{ bytes = '{bytes}B' }} }} }} }}")
+    };
+    let endless = |rates: &str| format!("{{ rate = {{ rate = '{rates}' }} }}");
+    let delay = |delays: &str, jitter: u32, reorders: bool| {
+        format!(
+            "{{ delay = {{ delay = '{delays}', jitter = {{ uniform = {{ max = '{jitter}ms' }} }}, reorders = {reorders} }} }}"
+        )
+    };
+    let small = Size::new(640, 360);
+    for (name, (fps, size), undershoot, hops, used) in [
+        (
+            "packets that overtake one another, and a longer way",
+            (30, Size::HD),
+            1.0,
+            vec![endless("1Mbps"), delay("25ms@8s/125ms", 50, true)],
+            0.45..0.85,
+        ),
+        (
+            "the same on a fast path",
+            (60, small),
+            1.0,
+            vec![queue(11_100, "11Mbps@2s/5Mbps@1s/11Mbps"), delay("11ms", 5, true)],
+            3.0..9.0,
+        ),
+        (
+            "few pictures into a short queue",
+            (15, small),
+            1.0,
+            vec![queue(17_400, "4Mbps"), delay("40ms", 0, false)],
+            2.5..3.8,
+        ),
+        (
+            "a keyframe larger than the queue",
+            (15, Size::HD),
+            1.0,
+            vec![queue(3_570, "100kbps@6s/363kbps"), delay("50ms", 0, false)],
+            0.1..0.34,
+        ),
+        (
+            "jitter and pauses",
+            (30, small),
+            1.0,
+            vec![endless("7Mbps"), endless("1Gbps@8600ms/0bps@400ms"), delay("30ms", 30, false)],
+            3.0..6.5,
+        ),
+        (
+            "an encoder that makes a fifth of what it is asked for",
+            (30, Size::HD),
+            0.2,
+            vec![endless("300kbps"), delay("3ms", 0, false)],
+            0.06..0.28,
+        ),
+    ] {
+        let forward: PathConfig = toml::from_str(&format!("hops = [{}]", hops.join(", "))).unwrap();
+        let undershoot = if undershoot < 1.0 { Undershoot::always(undershoot) } else { Undershoot::None };
+        let mut scenario = Scenario { duration: Span::from_secs(40), forward, undershoot, ..Scenario::over("unused") };
+        (scenario.video.frame_rate, scenario.video.size) = (FrameRate::whole(fps), size);
+        let (ours, gcc) = (summary(&scenario, "thalweg", true), summary(&scenario, "gcc", true));
+        let (ssim, other, mbps) =
+            (ours.screen_ssim_db.unwrap(), gcc.screen_ssim_db.unwrap(), ours.video_bitrate_bps / 1e6);
+        println!("{name}: {mbps:.2} Mbps, {ssim:.1} dB ({other:.1}), {:.1} % lost", ours.packet_loss_ratio * 100.0);
+        assert!(used.contains(&mbps), "{name}: {mbps} Mbps");
+        assert!(ssim >= other - 0.5 && ssim < 25.0, "{name}: {ssim} dB, gcc {other}");
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Overflow {
     /// The shares of lost packets among those that met a short queue and a long one.
     lost: [f64; 2],
     limit: Option<Bytes>,
-    /// What was queued when packets were lost last, and when that was.
+    /// The bytes that were queued when packets were lost last, and when that was.
     overflowed: Option<(Bytes, Time)>,
     now: Time,
 }

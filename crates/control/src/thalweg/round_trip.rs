@@ -135,7 +135,7 @@ impl RoundTrip {
         (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
     }
 
-    /// Whether a queue that is looked at is suspected to be another flow's; `None` while none is looked at.
+    /// Returns true if a queue that is looked at is suspected to be another flow's; `None` while none is looked at.
     pub(super) fn looks_for_another(&self) -> Option<bool> {
         self.drain.map(|drain| drain.suspected.is_some())
     }

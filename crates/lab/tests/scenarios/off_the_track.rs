@@ -155,7 +155,7 @@ fn a_managed_queue_or_a_short_one_on_a_slow_path_loses_little_and_no_other_flow_
     }
 }
 
-/// What `thalweg hunt` found, made smaller (docs/hunt.md).
+/// Links that `thalweg hunt` found, made smaller (docs/hunt.md).
 #[test]
 fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the_link_is_used() {
     let queue = |bytes: u64, rates: &str| {

@@ -25,7 +25,7 @@ const INDEPENDENT: f64 = 1.0;
 pub(super) struct Floor {
     since: Time,
     turn: Turn,
-    /// Of the first turn of those that are alike.
+    /// The least of the first turn of those that are alike.
     level: Option<Span>,
     alike: u32,
 }
@@ -93,7 +93,7 @@ mod tests {
     use crate::packet::{FramePlace, PacketId, SentPacket};
     use thalweg_units::Bytes;
 
-    /// Whether the least round trip stands after ten seconds of frames each 33 ms, of which one takes so many milliseconds.
+    /// The least round trip that stands after ten seconds of frames each 33 ms, of which one takes so many milliseconds.
     fn stands(round_trip: impl Fn(u64) -> u64) -> Option<Span> {
         let mut floor = Floor::new(Time::ZERO);
         for frame in 0..300 {

@@ -25,7 +25,7 @@ impl Undershoot {
         Undershoot { made: 1.0 }
     }
 
-    /// What to ask for where `size` is wanted.
+    /// The size to ask for where `size` is wanted.
     pub(super) fn asked(&self, size: Bytes) -> Bytes {
         if self.made < ENOUGH { size.scale((1.0 / self.made).min(MOST)) } else { size }
     }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use thalweg_units::Size;
 
-    /// What is asked for of 1000 bytes once an encoder has made this share of what it is asked for, at this quantiser.
+    /// The size asked for instead of 1000 bytes once an encoder has made this share of what it is asked for, at this quantiser.
     fn asked(share: f64, quantizer: u8) -> u64 {
         let (mut undershoot, wanted) = (Undershoot::new(), Bytes::new(1000));
         for _ in 0..200 {

@@ -8,7 +8,7 @@
 //! * `start.rs`: the first packets.
 //! * `trains.rs`: trains that measure the path where frames are single packets.
 //! * `steps.rs`: steps of the path's rate.
-//! * `raised.rs`: a path that has become longer.
+//! * `raised.rs`, `floor.rs`: a path that has become longer.
 //! * `jitter.rs`: how much an empty path delays by itself.
 //! * `competing`: a share beside flows that fill the queue.
 //! * `policer.rs`: paths that lose what exceeds a rate or a burst.
@@ -17,6 +17,7 @@
 
 mod competing;
 mod config;
+mod floor;
 mod jitter;
 mod margin;
 mod overflow;
@@ -39,6 +40,7 @@ use crate::packet::{MSS, SentPacket};
 use competing::Competing;
 pub use competing::Config as CompetingConfig;
 pub use config::Config;
+use floor::Floor;
 pub use jitter::Config as JitterConfig;
 use jitter::Jitter;
 pub use margin::Config as MarginConfig;
@@ -82,6 +84,7 @@ pub struct Thalweg {
     jitter: Option<Jitter>,
     policer: Option<Policer>,
     competing: Option<Competing>,
+    floor: Floor,
     start: Option<Start>,
     outstanding: Outstanding,
     round_trip: RoundTrip,
@@ -118,6 +121,7 @@ impl Thalweg {
                 .map(|competing| competing.build(config.wire, service::LONGEST_GAP))
                 .transpose()?,
             start: config.opening.map(|opening| opening.build(config.wire)).transpose()?,
+            floor: Floor::new(Time::ZERO),
             outstanding: Outstanding::new(config.forget_after),
             round_trip: RoundTrip::default(),
             overflow: Overflow::default(),
@@ -264,6 +268,17 @@ impl Thalweg {
     fn compete(&mut self, feedback: &Feedback<'_>, before: Rate) -> bool {
         let (contended, empty_at, empty) = (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
         let served = self.service.rate().unwrap_or(self.config.start);
+        let jitter = self.jitter();
+        self.floor.on_feedback(feedback);
+        let risen = self.floor.stands().and_then(|least| self.round_trip.risen(least, jitter));
+        if let Some(risen) = risen.filter(|_| self.config.rebases) {
+            self.floor = Floor::new(feedback.now);
+            self.round_trip.on_risen(feedback.now, risen);
+            self.service.forget_least();
+            self.margin.iter_mut().for_each(Margin::forget);
+            self.competing.iter_mut().for_each(Competing::leave);
+            self.decide(feedback.now, "rebase", "the queue does not change: the path has become longer", before);
+        }
         let Some(competing) = &mut self.competing else { return false };
         competing.observe(feedback);
         let now = feedback.now;
@@ -273,26 +288,19 @@ impl Thalweg {
             self.round_trip.keep(now);
             self.service.keep();
             let Some(why) = competing.on_feedback(feedback, empty) else { return true };
-            let stands = competing.stands();
             competing.leave();
             self.policer.iter_mut().for_each(|policer| policer.forget(now));
             self.round_trip.forget(now);
-            if let Some(longer) = stands {
-                self.round_trip.on_risen(now, longer + self.round_trip.held() - empty);
-                self.service.forget_least();
-            }
             self.margin.iter_mut().for_each(Margin::forget);
             self.decide(now, "yield", why, before);
         } else if contends && competing.enter(feedback, served) {
             self.round_trip.forget(now);
             self.decide(now, "compete", "the queue does not drain, and others' packets are among ours", before);
             return true;
-        } else if let Some(for_another) = self.round_trip.looks_for_another() {
-            // What is known of the empty path is what another's queue is compared with.
-            if for_another {
-                self.round_trip.keep(now);
-                self.service.keep();
-            }
+        } else if self.round_trip.is_looking() {
+            // What is known of the empty path is what the queue is compared with.
+            self.round_trip.keep(now);
+            self.service.keep();
         } else if competing.suspects(now, empty_at, empty, queue, served) {
             let (little, own) = (competing.little(empty, served), competing.own_wait(empty, served));
             self.round_trip.look(now, little, own, queue);

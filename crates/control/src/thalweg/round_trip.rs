@@ -135,9 +135,15 @@ impl RoundTrip {
         (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
     }
 
-    /// Returns true if a queue that is looked at is suspected to be another flow's; `None` while none is looked at.
-    pub(super) fn looks_for_another(&self) -> Option<bool> {
-        self.drain.map(|drain| drain.suspected.is_some())
+    /// Returns true while it looks whether the path drains.
+    pub(super) fn is_looking(&self) -> bool {
+        self.drain.is_some()
+    }
+
+    /// The time by which the path has become longer if `least` is its least round trip now.
+    pub(super) fn risen(&self, least: Span, jitter: Span) -> Option<Span> {
+        let by = least - self.min.get()?;
+        (by > JITTER + jitter).then_some(by)
     }
 
     /// Looks at once, with no more than `most` under way, which waits for itself for `own`, whether the path drains.

@@ -7,11 +7,9 @@
 //! says how much is under way. It ends when the others' packets do, which needs no empty queue.
 //!
 //! * `cross.rs`: what others send.
-//! * `floor.rs`: a queue that never changes, which is a longer path.
 //! * `window.rs`: the window.
 
 mod cross;
-mod floor;
 mod window;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, above_to, check};
@@ -19,7 +17,6 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, above_to, check
 use crate::feedback::{Fate, Feedback};
 use crate::packet::SentPacket;
 use cross::Cross;
-use floor::Floor;
 use window::Window;
 
 /// The parameters.
@@ -103,7 +100,6 @@ struct Active {
     since: Time,
     /// When the share of others was last known.
     known: Time,
-    floor: Floor,
     window: Window,
     /// The smoothed round trip.
     round_trip: Span,
@@ -243,14 +239,8 @@ impl Competing {
         let half = path.over(round_trip).as_f64() / self.wire.as_f64() / 2.0;
         let window = Window::new(feedback.now, half);
         let now = feedback.now;
-        let floor = Floor::new(now);
-        self.active = Some(Active { since: now, known: now, floor, window, round_trip, credit: 0.0, paid: now });
+        self.active = Some(Active { since: now, known: now, window, round_trip, credit: 0.0, paid: now });
         true
-    }
-
-    /// The least round trip of late where it does not change, as no queue of a flow that fills it does.
-    pub(super) fn stands(&self) -> Option<Span> {
-        self.active.and_then(|active| active.floor.stands())
     }
 
     /// Takes feedback while it competes, `empty` being the round trip of the empty path; returns why it ends.
@@ -261,10 +251,6 @@ impl Competing {
         let active = self.active.as_mut()?;
         if others.is_some() {
             active.known = now;
-        }
-        active.floor.on_feedback(feedback);
-        if active.floor.stands().is_some() {
-            return Some("the queue does not change: the path has become longer");
         }
         active.round_trip = feedback.srtt.unwrap_or(active.round_trip).max(Span::from_millis(1));
         let most = path.map_or(active.window.packets(), |path| {

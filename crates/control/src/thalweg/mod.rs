@@ -159,6 +159,11 @@ impl Thalweg {
         self.competing.as_ref().is_some_and(Competing::is_active)
     }
 
+    /// Returns true if others' packets are among ours.
+    fn is_shared(&self) -> bool {
+        self.competing.as_ref().is_some_and(Competing::is_shared)
+    }
+
     /// The delay above the least that an empty path may have.
     fn jitter(&self) -> Span {
         self.jitter.as_ref().map_or(Span::ZERO, Jitter::get)
@@ -209,8 +214,7 @@ impl Thalweg {
     /// Returns true if what the path's queue has no room for leaves as the path serves: whole frames, and no other flow that
     /// would fill what we leave.
     fn spreads(&self) -> bool {
-        let is_shared = self.competing.as_ref().is_some_and(Competing::is_shared);
-        !self.config.holds_packets && !is_shared && !self.competes() && !self.is_contended()
+        !self.config.holds_packets && !self.is_shared() && !self.competes() && !self.is_contended()
     }
 
     /// Returns true if nothing arrives although packets are in flight.
@@ -248,6 +252,7 @@ impl Thalweg {
         let own = self.capacity().time_for(wire * round_trip::FEW);
         self.round_trip.on_feedback(feedback, has_drained, own, self.jitter());
         let contended = if was_contended { wire } else { Bytes::ZERO };
+        // Nothing overflows at a rate that is held.
         if self.held().is_none() {
             self.overflow.on_feedback(feedback, carries, round_trip, contended);
         }
@@ -265,21 +270,27 @@ impl Thalweg {
         }
     }
 
+    /// Takes feedback for whether a queue that does not change is a longer path.
+    fn follow(&mut self, feedback: &Feedback<'_>, before: Rate) {
+        self.floor.on_feedback(feedback);
+        let jitter = self.jitter();
+        let Some(risen) = self.floor.stands().and_then(|least| self.round_trip.risen(least, jitter)) else { return };
+        if !self.config.rebases {
+            return;
+        }
+        self.floor = Floor::new(feedback.now);
+        self.round_trip.on_risen(feedback.now, risen);
+        self.service.forget_least();
+        self.margin.iter_mut().for_each(Margin::forget);
+        self.competing.iter_mut().for_each(Competing::leave);
+        self.decide(feedback.now, "rebase", "the queue does not change: the path has become longer", before);
+    }
+
     /// Takes feedback for whether another flow fills the queue; returns true while we compete with it.
     fn compete(&mut self, feedback: &Feedback<'_>, before: Rate) -> bool {
         let (contended, empty_at, empty) = (self.is_contended(), self.round_trip.empty_at(), self.round_trip.get());
         let served = self.service.rate().unwrap_or(self.config.start);
-        let jitter = self.jitter();
-        self.floor.on_feedback(feedback);
-        let risen = self.floor.stands().and_then(|least| self.round_trip.risen(least, jitter));
-        if let Some(risen) = risen.filter(|_| self.config.rebases) {
-            self.floor = Floor::new(feedback.now);
-            self.round_trip.on_risen(feedback.now, risen);
-            self.service.forget_least();
-            self.margin.iter_mut().for_each(Margin::forget);
-            self.competing.iter_mut().for_each(Competing::leave);
-            self.decide(feedback.now, "rebase", "the queue does not change: the path has become longer", before);
-        }
+        self.follow(feedback, before);
         let Some(competing) = &mut self.competing else { return false };
         competing.observe(feedback);
         let now = feedback.now;
@@ -335,11 +346,11 @@ impl Thalweg {
         let risen = self.service.on_arrivals(arrivals, self.jitter(), reorders);
         if let Some(jitter) = &mut self.jitter {
             let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
+            let ended = jitter.outlasted_by(self.service.pause());
             for (at, packet) in arrivals {
                 jitter.on_arrival(packet.id);
                 // What waited for the end of a pause says nothing of it.
-                let due = self.service.due(packet);
-                let waited = jitter.outlasted_by(self.service.pause()).is_some_and(|ended| due < ended && ended <= *at);
+                let waited = ended.is_some_and(|ended| self.service.due(packet) < ended && ended <= *at);
                 if packet.place.is_some_and(|place| place.first) && !waited {
                     jitter.on_first(*at, *at - packet.at, service);
                 }
@@ -375,7 +386,7 @@ impl Thalweg {
         let empty = self.service.min_delay().unwrap_or_default();
         // What another flow's packets push out of the queue is no policer's doing.
         let competes = self.competes();
-        let is_shared = self.competing.as_ref().is_some_and(Competing::is_shared);
+        let is_shared = self.is_shared();
         let change = self.policer.as_mut().filter(|_| !competes).and_then(|policer| {
             if is_shared { policer.on_shared(feedback.now) } else { policer.on_feedback(feedback, empty) }
         });

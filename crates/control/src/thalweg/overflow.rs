@@ -33,7 +33,6 @@ pub(super) struct Overflow {
     longest: WindowedMax<Bytes>,
     /// The shares of lost packets among those that met a short queue and a long one.
     lost: [f64; 2],
-    limit: Option<Bytes>,
     /// The bytes that were queued when packets were lost last, and when that was.
     overflowed: Option<(Bytes, Time)>,
     now: Time,
@@ -42,7 +41,9 @@ pub(super) struct Overflow {
 impl Overflow {
     /// The most bytes that may be queued; `None` where the queue is not known to have lost any.
     pub(super) fn limit(&self) -> Option<Bytes> {
-        self.limit
+        let (queue, at) = self.overflowed?;
+        let away = (self.now - at).ratio(BACK) - 1.0;
+        Some(queue.scale(1.0 + (1.0 - DECREASE) * away * away * away))
     }
 
     /// Takes feedback; `carries` is what the path carries in `round_trip`, and `contended` a packet where another flow
@@ -78,22 +79,14 @@ impl Overflow {
         // Far above what anything queued, it limits nothing.
         let longest = self.longest.get().unwrap_or_default();
         self.overflowed = self.overflowed.map(|(queue, at)| (queue + more, at));
-        self.limit = self.grown().filter(|limit| *limit < longest * 2);
-        if self.limit.is_none() {
+        if self.limit().is_some_and(|limit| limit >= longest * 2) {
             self.overflowed = None;
         }
         let [short, long] = self.lost;
         let may = self.overflowed.is_none_or(|(_, at)| now - at > round_trip);
         if let Some(queue) = highest_lost.filter(|_| may && long > TIMES * short + MORE) {
-            let queue = self.limit.map_or(queue, |limit| limit.min(queue)).max(MSS * FEWEST);
+            let queue = self.limit().map_or(queue, |limit| limit.min(queue)).max(MSS * FEWEST);
             self.overflowed = Some((queue, now));
-            self.limit = self.grown();
         }
-    }
-
-    fn grown(&self) -> Option<Bytes> {
-        let (queue, at) = self.overflowed?;
-        let away = (self.now - at).ratio(BACK) - 1.0;
-        Some(queue.scale(1.0 + (1.0 - DECREASE) * away * away * away))
     }
 }

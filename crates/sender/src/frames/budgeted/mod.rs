@@ -276,10 +276,8 @@ impl FramePolicy for Budgeted {
         self.repair_share = view.repair_share;
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
         let says_nothing = self.is_silent(view) || self.keyframe.is_some();
-        if let Some(ladder) = self.ladder.as_ref().filter(|_| !says_nothing) {
-            self.undershoot.on_made(self.asked, &candidates[smallest], ladder.fine());
-        }
         if let Some(ladder) = self.ladder.as_mut().filter(|_| !says_nothing) {
+            self.undershoot.on_made(self.asked, &candidates[smallest], ladder.fine());
             let most = self.free + view.in_flight.scale(view.payload_share);
             ladder.on_candidates(view.now, candidates, self.free.max(self.asked), most);
             // A keyframe of a size that turned out too large, or that has to wait.

@@ -114,6 +114,13 @@ pub trait Encoder: Send {
         Span::ZERO
     }
 
+    /// Takes the time that the last offer took on this machine, for an encoder that keeps up with pictures at this
+    /// interval by less effort; others do nothing. In virtual time it is never called: there a frame takes what
+    /// [`CodecTime`](crate::CodecTime) says, and the same scenario gives the same bytes on every machine.
+    fn on_encoded(&mut self, took: Span, interval: Span) {
+        let _ = (took, interval);
+    }
+
     /// Releases the state kept for this frame ([`EncodePlan::keep`]): it will not be requested again. Encoders that
     /// keep no states do nothing.
     fn forget(&mut self, frame: u64) {

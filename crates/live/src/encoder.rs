@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Sender};
 use thalweg_codecs::{EncodeError, Encoder};
 use thalweg_sender::frames::EncodePlan;
 
+use thalweg_emulate::clock::Clock;
 use thalweg_emulate::thread::spawn;
 
 /// A request to the encoder. `P` is how the thread identifies a picture.
@@ -38,9 +39,14 @@ impl<P: Send + 'static> EncoderThread<P> {
                 Ok(encoder) => encoder,
                 Err(error) => return failed(error),
             };
+            let clock = Clock::new();
             for job in inbox {
                 match job {
-                    Job::Encode { picture, plan } => encode(&mut *encoder, picture, &plan),
+                    Job::Encode { picture, plan } => {
+                        let since = clock.now();
+                        encode(&mut *encoder, picture, &plan);
+                        encoder.on_encoded(clock.now() - since, plan.interval);
+                    }
                     Job::Commit(choice) => encoder.commit(choice).unwrap_or_else(&mut failed),
                     Job::Forget(frame) => encoder.forget(frame),
                 }

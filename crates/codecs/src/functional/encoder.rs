@@ -9,6 +9,7 @@ use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Coded, Fit, Plan, PlanKind, ReferenceSet};
 use thalweg_vp8::syntax::header::ReferenceUpdate;
 
+use super::effort::Effort;
 use super::guess::Guesser;
 use super::rate::RateAccount;
 use super::settings::Settings;
@@ -28,6 +29,7 @@ pub struct FunctionalEncoder {
     fit: Option<Fit>,
     account: RateAccount,
     guesser: Guesser,
+    effort: Effort,
     /// States that may be requested again, by frame number.
     kept: BTreeMap<u64, State>,
     offered: Offered,
@@ -60,6 +62,7 @@ impl FunctionalEncoder {
             fit: None,
             account: RateAccount::default(),
             guesser: Guesser::default(),
+            effort: Effort::default(),
             kept: BTreeMap::new(),
             offered: Offered::default(),
         })
@@ -141,7 +144,7 @@ impl Encoder for FunctionalEncoder {
         let keyframe = plan.keyframe || latest.size() != Some(input.size());
         // A keyframe starts from the empty state, so it leads to the same state whatever the receiver has.
         let source = if keyframe { State::new() } else { latest };
-        let settings = encode::Settings { speed: self.settings.preset.speed(), ..Default::default() };
+        let settings = encode::Settings { speed: self.effort.preset(self.settings.preset).speed(), ..Default::default() };
         if let Some(size) = plan.targets.iter().find_map(|target| match target {
             Target::Guess(size) => Some(*size),
             Target::Rate(_) | Target::Size(_) | Target::Quantizer(_) => None,
@@ -183,6 +186,10 @@ impl Encoder for FunctionalEncoder {
             self.account.on_picture(size, rate, interval, self.settings.rate_window);
         }
         Ok(())
+    }
+
+    fn on_encoded(&mut self, took: Span, interval: Span) {
+        self.effort.on_frame(took, interval);
     }
 
     fn forget(&mut self, frame: u64) {

@@ -2,6 +2,7 @@
 //! sent.
 
 mod decoder;
+mod effort;
 mod encoder;
 mod guess;
 mod rate;

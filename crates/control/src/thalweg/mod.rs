@@ -384,9 +384,10 @@ impl Thalweg {
             trains.on_measured(feedback.now, of_frame, self.service.rate() > Some(before.scale(RISES)));
         }
         let empty = self.service.min_delay().unwrap_or_default();
-        // What another flow's packets push out of the queue is no policer's doing.
+        // What another flow's packets push out of a queue that does not drain is no policer's doing. Where it drains, what
+        // seem to be others' packets may be the noise of a busy receiver.
         let competes = self.competes();
-        let is_shared = self.is_shared();
+        let is_shared = self.is_shared() && self.is_contended();
         let change = self.policer.as_mut().filter(|_| !competes).and_then(|policer| {
             if is_shared { policer.on_shared(feedback.now) } else { policer.on_feedback(feedback, empty) }
         });

@@ -42,6 +42,10 @@ pub struct Config {
     /// have taken one after the other. `None` for the same share at any interval.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub shares_for: Option<Span>,
+    /// The encoding time that the shares are for: while a picture is encoded for longer, the path goes on, and what it has
+    /// carried by then is free when the frame leaves. `100s`, say, for
+    /// what is free before encoding.
+    pub encodes_in: Span,
     /// No candidate takes more than the path carries in this many intervals of the camera: frames of like sizes arrive
     /// evenly, and a large one delays those behind it.
     pub intervals: f64,
@@ -76,6 +80,8 @@ impl Default for Config {
         Config {
             shares: vec![0.2],
             shares_for: None,
+            // 720p by `CodecTime::default()`, rounded up.
+            encodes_in: Span::from_millis(6),
             intervals: 1.3,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
@@ -94,6 +100,8 @@ impl Default for Config {
 /// Repair counts for no more than this share in the encoder's max rate: three packets for each of media
 /// (`repair::fec::Config::max_per_packet`).
 const MOST_REPAIR: f64 = 0.75;
+/// Encoding times are smoothed over so many pictures.
+const ENCODINGS: i64 = 8;
 /// Max number of candidates.
 const MAX_CANDIDATES: usize = 8;
 
@@ -118,6 +126,7 @@ impl Config {
             .within(above(Span::ZERO), "33.3ms, or absent")?;
         check("budgeted.cores", self.cores).within(above(0), "2")?;
         for (name, value) in [
+            ("budgeted.encodes_in", self.encodes_in),
             ("budgeted.forced_within", self.forced_within),
             ("budgeted.silence", self.silence),
             ("budgeted.probe_every", self.probe_every),
@@ -137,6 +146,8 @@ impl Config {
             keyframe: None,
             asked: Bytes::ZERO,
             undershoot: Undershoot::new(),
+            planned: None,
+            encoding: Span::ZERO,
             free: Bytes::ZERO,
             repair_share: 0.0,
             skips: 0,
@@ -173,6 +184,10 @@ pub struct Budgeted {
     /// The size asked for of the smallest candidate.
     asked: Bytes,
     undershoot: Undershoot,
+    /// When the picture that is encoded was planned.
+    planned: Option<Time>,
+    /// How long a picture is encoded, smoothed.
+    encoding: Span,
     free: Bytes,
     /// Share of repair when the last picture was chosen.
     repair_share: f64,
@@ -191,6 +206,15 @@ impl Budgeted {
             .opening(view.now)
             .map_or(Bytes::MAX, |opening| opening.most(view.limits.capacity).scale(view.payload_share));
         view.room().min(self.cap.room(view.now)).min(most).scale(1.0 - view.repair_share)
+    }
+
+    /// [`free`](Self::free) when a frame planned now leaves: by then the path has carried some of what is under way.
+    fn free_after_encoding(&self, view: &View) -> Bytes {
+        let longer = (self.encoding - self.config.encodes_in).max(Span::ZERO);
+        let carried = view.limits.capacity.over(longer).min(view.in_flight).scale(view.payload_share);
+        let free = self.free(view);
+        // Where nothing is free, how much too much is under way is not known.
+        if free == Bytes::ZERO { free } else { free + carried.scale(1.0 - view.repair_share) }
     }
 
     /// The opening while it lasts.
@@ -240,7 +264,8 @@ impl FramePolicy for Budgeted {
         self.forcing = false;
         let is_silent = self.is_silent(view);
         self.silence.on_picture(view, is_silent);
-        self.free = self.free(view);
+        self.free = self.free_after_encoding(view);
+        self.planned = Some(view.now);
         if is_silent && !self.may_force(view, self.config.least) {
             self.skips += 1;
             return FramePlan::Skip(Why::NoFeedback);
@@ -272,6 +297,9 @@ impl FramePolicy for Budgeted {
     }
 
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
+        if let Some(planned) = self.planned.take() {
+            self.encoding = self.encoding + (view.now - planned - self.encoding) / ENCODINGS;
+        }
         self.free = self.free(view);
         self.repair_share = view.repair_share;
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;

@@ -64,6 +64,22 @@ fn what_repair_takes_is_not_free_for_frames() {
 }
 
 #[test]
+fn while_a_picture_is_encoded_for_long_the_path_goes_on() {
+    let mut policy = policy();
+    let view = |at: u64, in_flight: u64| View { in_flight: Bytes::new(in_flight), ..view(MS(at), 20_000) };
+    for picture in 0..60 {
+        policy.plan(&view(picture * 50, 20_000));
+        policy.choose(&view(picture * 50 + 26, 20_000), &[made(4000, 40)]);
+    }
+    // In the 20 ms beyond those that the shares are for the path carries 10 kB, of which 8 kB are payload ...
+    let asked = sizes(policy.plan(&view(3000, 20_000)));
+    assert!((11_190..=11_200).contains(&asked[0]), "{asked:?} of 28 kB");
+    // ... unless less is under way.
+    assert_eq!(sizes(policy.plan(&view(3050, 5000))), [9600, 4800]);
+    assert_eq!(sizes(Config { ladder: None, ..pair() }.build(Size::HD).unwrap().plan(&view(0, 20_000))), [8000, 4000]);
+}
+
+#[test]
 fn no_frame_takes_more_than_the_encoders_max_rate_has_left() {
     let max_rate = Some(Rate::from_kbps(800));
     let mut policy = Config { ladder: None, max_rate, ..pair() }.build(Size::HD).unwrap();

@@ -27,8 +27,8 @@ TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 # `cargo install` builds.
 demo: setup
 	$(CARGO) build $(BUILD_FLAGS) --profile demo -p thalweg-cli --no-default-features --features libvpx
-	@echo; echo "A cellular link, 60 s, with a model of an encoder:"
-	$(TARGET)/demo/thalweg compare --encoder model --out out/model
+	@echo; echo "A cellular link, 60 s, with a model of an encoder, means over ten seeds with their 95 % intervals:"
+	$(TARGET)/demo/thalweg compare --encoder model --runs 10 --out out/model
 	@echo; echo "The same with libvpx at 720p, frame by frame:"
 	$(TARGET)/demo/thalweg compare --size 720p --out out
 	@echo "open out/report.html in a browser; $(TARGET)/demo/thalweg is the program, without live commands and explain (README, Install)"

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     scenario: PathBuf,
     /// Schemes to play, separated by commas (see `thalweg schemes`)
     ///
-    /// Default: gcc,vidaptive for a scenario, the run's own for a run.toml.
+    /// Default: gcc,vidaptive,thalweg for a scenario, the run's own for a run.toml.
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
     /// The encoder's undershoot: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg compare --help`)
@@ -97,7 +97,7 @@ impl File {
         if table.contains_key("axes") {
             bail!("it is the grid of a sweep, which has many runs: `thalweg sweep {}` plays it", path.display());
         }
-        let default = ["gcc", "vidaptive"].map(String::from);
+        let default = ["gcc", "vidaptive", "thalweg"].map(String::from);
         let schemes = crate::play::schemes(registry, &default)?;
         let scenario = toml::from_str(&text).map_err(|error| super::scenario::explained(&text, &error))?;
         Ok(File { scenario, schemes, inputs: Vec::new(), folder })

@@ -4,8 +4,8 @@ use super::sending::{Played, Sending, check_followed};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  thalweg duel gcc vidaptive --rate 3Mbps/1Mbps@10s --delay 25ms
-  thalweg duel gcc thalweg clip.mp4 --up lte-driving --queue 100ms")]
+  thalweg duel gcc thalweg --rate 3Mbps/1Mbps@10s --delay 25ms
+  thalweg duel vidaptive thalweg clip.mp4 --up lte-driving --queue 100ms")]
 pub(crate) struct Arguments {
     /// The scheme on the left
     first: String,

@@ -15,8 +15,10 @@ pub(crate) struct Arguments {
     #[arg(default_value = "scene")]
     source: String,
     /// The sender's scheme (see `thalweg schemes`); viewers can switch
-    #[arg(long, default_value = "vidaptive")]
-    scheme: String,
+    ///
+    /// Default: thalweg; vidaptive with --encoded, --encoders and other encoders than VP8, whose frames it cannot choose.
+    #[arg(long)]
+    scheme: Option<String>,
     #[command(flatten)]
     whip: WhipServer,
     #[command(flatten)]
@@ -27,13 +29,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let endpoint = arguments.whip.endpoint()?;
-    if !browsers_follow(&arguments.scheme)? {
-        eprintln!(
-            "warning: browsers cannot follow {}: watch it with `thalweg watch`, or let viewers switch",
-            arguments.scheme
-        );
+    let sending = &arguments.sending;
+    let default = if sending.may_choose_frames(&arguments.played) { "thalweg" } else { "vidaptive" };
+    let scheme = arguments.scheme.as_deref().unwrap_or(default);
+    if !browsers_follow(scheme)? {
+        eprintln!("warning: browsers cannot follow {scheme}: watch it with `thalweg watch`, or let viewers switch");
     }
-    let running = arguments.sending.start(&arguments.source, &arguments.played, &[("main", &arguments.scheme)])?;
+    let running = sending.start(&arguments.source, &arguments.played, &[("main", scheme)])?;
     let mut reached = Reached::start(endpoint, &running.publisher)?;
     let ended = running.attend(|| reached.look())?;
     let reached = reached.finish(ended);

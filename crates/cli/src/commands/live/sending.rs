@@ -159,6 +159,14 @@ pub(crate) struct Running {
 }
 
 impl Sending {
+    /// Returns true if each viewer has an encoder of its own, and one whose frames a scheme can choose.
+    pub(super) fn may_choose_frames(&self, played: &Played) -> bool {
+        let codec = self.encoder.as_ref();
+        !played.encoded
+            && self.encoders.is_none()
+            && !codec.is_some_and(|codec| matches!(codec, Codec::Vp9(_) | Codec::H264(_)))
+    }
+
     /// Starts to publish `source`, on one channel for each scheme.
     pub(crate) fn start(&self, source: &str, played: &Played, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
         super::logs::begin(self.log_json)?;

@@ -61,7 +61,10 @@ mod tests {
         let mut effort = Effort::default();
         let made = presets(&mut effort, 16, 40);
         assert_eq!((made[3], made[15]), (Preset::Standard, Preset::Fast), "one slow frame is no reason");
-        assert!(presets(&mut effort, 300, 15).iter().all(|preset| *preset == Preset::Fast), "standard would take 36 ms");
+        assert!(
+            presets(&mut effort, 300, 15).iter().all(|preset| *preset == Preset::Fast),
+            "standard would take 36 ms"
+        );
         assert_eq!(presets(&mut effort, 60, 5).last(), Some(&Preset::Standard), "it would take 12 ms");
     }
 

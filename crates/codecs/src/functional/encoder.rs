@@ -144,7 +144,8 @@ impl Encoder for FunctionalEncoder {
         let keyframe = plan.keyframe || latest.size() != Some(input.size());
         // A keyframe starts from the empty state, so it leads to the same state whatever the receiver has.
         let source = if keyframe { State::new() } else { latest };
-        let settings = encode::Settings { speed: self.effort.preset(self.settings.preset).speed(), ..Default::default() };
+        let settings =
+            encode::Settings { speed: self.effort.preset(self.settings.preset).speed(), ..Default::default() };
         if let Some(size) = plan.targets.iter().find_map(|target| match target {
             Target::Guess(size) => Some(*size),
             Target::Rate(_) | Target::Size(_) | Target::Quantizer(_) => None,

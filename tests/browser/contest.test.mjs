@@ -11,17 +11,16 @@ import { withScenario } from './support/scenario.mjs';
 const RUNS = Number(process.env.RUNS ?? 1);
 const POLICED = '[[forward.hops]]\npolicer = { rate = "2Mbps", bucket = "15kB" }\n[[forward.hops]]\ndelay = { delay = "25ms" }\n';
 const lossy = percent => ['--rate', '3Mbps', '--delay', '25ms', '--loss', `${percent}%`];
-// A link, the least of gcc's video that is asked for there, and the most of gcc's 95th percentile of latency: what docs/thalweg.md has measured
-// (In stock Chromium), less what one run differs from another. The first is the link of Vidaptive's
-// figures, the second of the tuning set (docs/tuning/thalweg.toml), the third of its test set.
+// A link, the least of gcc's video that is asked for there, and the most of gcc's 95th percentile of latency. Not all of the
+// video is reached yet (docs/thalweg.md, In stock Chromium). The first is the link of Vidaptive's figures, the second of the tuning set (docs/tuning/thalweg.toml), the third of its test set.
 const CONTESTS = [
   { name: 'half', link: 'half a megabit, two and half again', args: ['--rate', '500kbps/2Mbps/500kbps@10s', '--delay', '25ms'], video: 0.9, latency: 0.8 },
   { name: 'lte', link: 'a recorded LTE link', args: ['--up', 'Verizon-LTE-short.down', '--delay', '25ms'], video: 1.1, latency: 0.8 },
-  { name: 'mobile', link: 'another', args: ['--up', 'TMobile-LTE-short.down', '--delay', '25ms'], video: 0.75, latency: 0.85 },
-  { name: 'policed', link: '2 Mbps by a policer with a bucket of 15 kB', scenario: POLICED, video: 0.65, latency: 0.9 },
-  { name: 'small', link: '3 Mbps and 600 kbps in turn with a queue of 15 kB', args: ['--rate', '3Mbps/600kbps/3Mbps/600kbps@8s', '--queue', '15kB', '--delay', '25ms'], video: 0.75, latency: 0.6 },
-  { name: 'lossy-1', link: '3 Mbps with 1 % of loss', args: lossy(1), video: 0.7, latency: 0.85 },
-  { name: 'lossy-5', link: '3 Mbps with 5 % of loss', args: lossy(5), video: 0.6, latency: 0.8 },
+  { name: 'mobile', link: 'another', args: ['--up', 'TMobile-LTE-short.down', '--delay', '25ms'], video: 1.1, latency: 0.85 },
+  { name: 'policed', link: '2 Mbps by a policer with a bucket of 15 kB', scenario: POLICED, video: 0.9, latency: 0.9 },
+  { name: 'small', link: '3 Mbps and 600 kbps in turn with a queue of 15 kB', args: ['--rate', '3Mbps/600kbps/3Mbps/600kbps@8s', '--queue', '15kB', '--delay', '25ms'], video: 0.9, latency: 0.6 },
+  { name: 'lossy-1', link: '3 Mbps with 1 % of loss', args: lossy(1), video: 0.9, latency: 0.85 },
+  { name: 'lossy-5', link: '3 Mbps with 5 % of loss', args: lossy(5), video: 0.9, latency: 0.8 },
   { name: 'lossy-10', link: '3 Mbps with 10 % of loss', args: lossy(10), video: 0.9, latency: 0.9 },
 ];
 process.env.THALWEG_DATA ??= fileURLToPath(new URL('../../../shared/data', import.meta.url));

@@ -56,6 +56,9 @@ pub(crate) struct Job {
     pub(crate) is_written: bool,
 }
 
+/// Schemes that are played where none is named: WebRTC's, a published one and ours.
+pub(crate) const COMPARED: &str = "gcc,vidaptive,thalweg";
+
 /// Schemes by their names.
 pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
     names.iter().map(|name| Ok(thalweg_lab::named(registry, name.trim())?)).collect()

@@ -21,7 +21,7 @@ use crate::link;
   thalweg compare --encoder model --fail-if 'vidaptive: latency_p95_ms > 500'")]
 pub(crate) struct Arguments {
     /// Schemes to compare, separated by commas (see `thalweg schemes`)
-    #[arg(long, default_value = "gcc,vidaptive,thalweg", value_delimiter = ',')]
+    #[arg(long, default_value = crate::play::COMPARED, value_delimiter = ',')]
     scheme: Vec<String>,
     /// Duration of each run
     #[arg(long, default_value = "60s", value_parser = values::duration)]

@@ -97,7 +97,7 @@ impl File {
         if table.contains_key("axes") {
             bail!("it is the grid of a sweep, which has many runs: `thalweg sweep {}` plays it", path.display());
         }
-        let default = ["gcc", "vidaptive", "thalweg"].map(String::from);
+        let default: Vec<String> = crate::play::COMPARED.split(',').map(String::from).collect();
         let schemes = crate::play::schemes(registry, &default)?;
         let scenario = toml::from_str(&text).map_err(|error| super::scenario::explained(&text, &error))?;
         Ok(File { scenario, schemes, inputs: Vec::new(), folder })

@@ -161,10 +161,8 @@ pub(crate) struct Running {
 impl Sending {
     /// Returns true if each viewer has an encoder of its own, and one whose frames a scheme can choose.
     pub(super) fn may_choose_frames(&self, played: &Played) -> bool {
-        let codec = self.encoder.as_ref();
-        !played.encoded
-            && self.encoders.is_none()
-            && !codec.is_some_and(|codec| matches!(codec, Codec::Vp9(_) | Codec::H264(_)))
+        let is_vp8 = |codec: &Codec| !matches!(codec, Codec::Vp9(_) | Codec::H264(_));
+        !played.encoded && self.encoders.is_none() && self.encoder.as_ref().is_none_or(is_vp8)
     }
 
     /// Starts to publish `source`, on one channel for each scheme.

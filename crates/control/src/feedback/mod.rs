@@ -143,6 +143,9 @@ pub struct Feedback<'a> {
     /// How many packets are reported as marked now whose arrival was reported without a mark before: a copy that the
     /// path made of a packet came marked. They are not among `reports`, and each counts once.
     pub late_marks: u32,
+    /// How many packets before the first one that this report names are in no report, where reports name the missing too:
+    /// those reports are lost, and the packets may have arrived.
+    pub unreported: u64,
     /// Bytes sent that neither are acknowledged nor have been overtaken, after this feedback.
     pub in_flight: Bytes,
     /// Bytes acknowledged on the path so far, this feedback included.
@@ -164,6 +167,7 @@ impl<'a> Feedback<'a> {
             srtt: None,
             min_rtt: None,
             late_marks: 0,
+            unreported: 0,
             in_flight: Bytes::ZERO,
             delivered: Bytes::ZERO,
             first: PacketId(0),

@@ -91,11 +91,6 @@ impl Jitter {
         self.overtaken > MANY
     }
 
-    /// When a pause ended that lasted far longer than any jitter.
-    pub(super) fn outlasted_by(&self, pause: Option<(Time, Span)>) -> Option<Time> {
-        pause.filter(|(_, length)| *length > self.config.most * 2).map(|(ended, _)| ended)
-    }
-
     /// Takes an arrival, in the order of arrivals.
     pub(super) fn on_arrival(&mut self, id: PacketId) {
         let is_overtaken = self.newest.is_some_and(|newest| id < newest);

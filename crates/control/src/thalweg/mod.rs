@@ -164,9 +164,9 @@ impl Thalweg {
         self.competing.as_ref().is_some_and(Competing::is_shared)
     }
 
-    /// The delay above the least that an empty path may have.
+    /// The delay above the least that an empty path may have. Beside a flow that fills the queue it is that flow's.
     fn jitter(&self) -> Span {
-        self.jitter.as_ref().map_or(Span::ZERO, Jitter::get)
+        self.jitter.as_ref().filter(|_| !self.competes()).map_or(Span::ZERO, Jitter::get)
     }
 
     /// The longest round trip of an empty path.
@@ -310,9 +310,12 @@ impl Thalweg {
             self.decide(now, "compete", "the queue does not drain, and others' packets are among ours", before);
             return true;
         } else if self.round_trip.is_looking() {
-            // What is known of the empty path is what the queue is compared with.
-            self.round_trip.keep(now);
-            self.service.keep();
+            // What is known of the empty path is what others' queue is compared with. Where there are none it may be of
+            // another path.
+            if competing.is_shared() {
+                self.round_trip.keep(now);
+                self.service.keep();
+            }
         } else if competing.suspects(now, empty_at, empty, queue, served) {
             let (little, own) = (competing.little(empty, served), competing.own_wait(empty, served));
             self.round_trip.look(now, little, own, queue);
@@ -335,22 +338,27 @@ impl Thalweg {
         }
         let (behind, paused, stepped) = (self.service.behind(), self.service.pause(), self.service.stepped());
         let reorders = self.jitter.as_ref().is_some_and(Jitter::reorders);
+        // It puts distances between packets that are no other's.
+        let is_jittery = reorders || self.jitter() > Span::ZERO;
         if let Some(competing) = &mut self.competing {
             for (at, packet) in arrivals {
                 competing.on_arrival(*at, packet, self.service.due(packet));
             }
-            if reorders {
+            if is_jittery {
                 competing.forget_others();
             }
         }
+        self.service.on_unreported(feedback.unreported);
         let risen = self.service.on_arrivals(arrivals, self.jitter(), reorders);
         if let Some(jitter) = &mut self.jitter {
+            // A rate that jitter has made too low would explain it.
             let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
-            let ended = jitter.outlasted_by(self.service.pause());
+            let service = self.service.within().map_or(service, |within| within.min(service));
+            let halted = self.service.halted();
             for (at, packet) in arrivals {
                 jitter.on_arrival(packet.id);
-                // What waited for the end of a pause says nothing of it.
-                let waited = ended.is_some_and(|ended| self.service.due(packet) < ended && ended <= *at);
+                // What waited for the end of a halt says nothing of it.
+                let waited = halted.is_some_and(|ended| self.service.due(packet) < ended && ended <= *at);
                 if packet.place.is_some_and(|place| place.first) && !waited {
                     jitter.on_first(*at, *at - packet.at, service);
                 }

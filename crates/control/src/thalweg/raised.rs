@@ -43,6 +43,11 @@ impl Raised {
         Raised { within, late: None }
     }
 
+    /// The time between packets of a frame.
+    pub(super) fn within(&self) -> Option<Span> {
+        self.within.value()
+    }
+
     /// A packet arrived `gap` behind another of its frame.
     pub(super) fn on_behind(&mut self, gap: Span, size: Bytes) {
         self.within.add(gap, size);

@@ -14,6 +14,12 @@ const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
 /// Packets sent farther apart are not of one frame: four times what a full one takes at the least pacing rate.
 pub(super) const LONGEST_GAP: Span = Span::from_millis(2);
 
+/// No more packets in a row that are in no report count: those of 100 ms at 25 Mbps.
+const MOST_UNREPORTED: u64 = 1 << 8;
+/// An outage that lasts far longer than any jitter (twice `JitterConfig::most`) is a halt of the path: what a hop before it
+/// served meanwhile arrives at once when it ends.
+const HALT: Span = Span::from_millis(200);
+
 /// Averages of the service time per byte, without the time in which the path was empty.
 ///
 /// On an empty path a packet arrives at the min delay after it was sent; whatever it arrived later than that, or than
@@ -36,12 +42,18 @@ pub(super) struct Service {
     newest: Option<Arrival>,
     /// When the last outage ended, and how long it was.
     pause: Option<(Time, Span)>,
+    /// When the last outage ended that was longer than [`HALT`].
+    halted: Option<Time>,
+    /// The time of it in which no packet has been counted as served.
+    withheld: Span,
     /// Packets that arrived behind another of their train.
     behind: u64,
     /// Packets that one of a short train stands for.
     weight: i64,
     /// The delay that an empty path's jitter may add.
     jitter: Span,
+    /// How many packets before the next arrival are in no report.
+    unreported: u64,
     /// True where packets overtake one another.
     reorders: bool,
     /// When the last packet arrived, be it overtaken.
@@ -73,9 +85,12 @@ impl Service {
             was_long: false,
             newest: None,
             pause: None,
+            halted: None,
+            withheld: Span::ZERO,
             behind: 0,
             weight: config.trains.map_or(1, |trains| trains.weight as i64),
             jitter: Span::ZERO,
+            unreported: 0,
             reorders: false,
             last: Time::ZERO,
             raised: config.rebases.then(|| Raised::new(quick)),
@@ -87,6 +102,11 @@ impl Service {
     pub(super) fn rate(&self) -> Option<Rate> {
         let rate = |average: &Average| Some(self.wire.per(average.value()?.max(Span::from_micros(1))));
         Some(rate(&self.quick)?.min(rate(&self.slow)?))
+    }
+
+    /// How long the path takes for a packet behind others of its frame.
+    pub(super) fn within(&self) -> Option<Span> {
+        self.raised.as_ref().and_then(Raised::within)
     }
 
     /// The delay of the empty path, by two clocks.
@@ -116,6 +136,11 @@ impl Service {
         self.pause
     }
 
+    /// When the last pause ended that was longer than any jitter.
+    pub(super) fn halted(&self) -> Option<Time> {
+        self.halted
+    }
+
     /// Steps of the rate so far.
     pub(super) fn stepped(&self) -> u64 {
         self.stepped
@@ -124,6 +149,11 @@ impl Service {
     /// Packets that arrived behind another of their train so far.
     pub(super) fn behind(&self) -> u64 {
         self.behind
+    }
+
+    /// Takes how many packets before the next arrival are in no report.
+    pub(super) fn on_unreported(&mut self, packets: u64) {
+        self.unreported = packets.min(MOST_UNREPORTED);
     }
 
     /// Takes arrivals, in their order; an empty path delays packets by up to `jitter` more than the least, and `reorders`
@@ -181,7 +211,10 @@ impl Service {
         };
         self.behind += u64::from(is_behind);
         if is_busy || is_behind || served > usual {
-            self.count(Measured { at, served, size: packet.size }, usual, packet.probe.is_some());
+            // The path has served those of which no report says so in the same time.
+            let unreported = core::mem::take(&mut self.unreported);
+            let served = if is_busy { served / (unreported as i64 + 1) } else { served };
+            self.count(packet, at, served, usual);
         }
     }
 
@@ -217,9 +250,16 @@ impl Service {
         (served, is_busy)
     }
 
-    /// Takes what was measured into the averages, `usual` being their mean.
-    fn count(&mut self, measured: Measured, usual: Span, is_probe: bool) {
-        let Measured { at, served, size } = measured;
+    /// Takes up to this time from what the last halt withheld.
+    fn withheld_from(&mut self, most: Span) -> Span {
+        let taken = most.max(Span::ZERO).min(self.withheld);
+        self.withheld -= taken;
+        taken
+    }
+
+    /// Takes the time that a packet was served into the averages, `usual` being their mean.
+    fn count(&mut self, packet: &SentPacket, at: Time, served: Span, usual: Span) {
+        let size = packet.size;
         // An outage is over when it is over: after it packets are served as before. Where the next one takes as
         // long, the path is slow.
         let longest = self.longest.max(usual * 2);
@@ -228,9 +268,22 @@ impl Service {
         if is_outage {
             self.pause = Some((at, served));
         }
-        let served = if is_outage { longest } else { served };
+        let has_halted = is_outage && served > HALT;
+        if has_halted {
+            (self.halted, self.withheld) = (Some(at), served - usual);
+        }
+        let waited = self.halted.is_some_and(|ended| self.due(packet) < ended);
+        let served = match (has_halted, is_outage) {
+            (true, _) => usual,
+            (false, true) => longest,
+            (false, false) if waited => served + self.withheld_from(usual - served),
+            (false, false) => served,
+        };
+        if let Some(steps) = self.steps.as_mut().filter(|_| waited) {
+            steps.forget();
+        }
         // What lies within the jitter is no measurement that could be alike.
-        if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO && !self.reorders) {
+        if let Some(steps) = self.steps.as_mut().filter(|_| !waited && self.jitter == Span::ZERO && !self.reorders) {
             let usual = self.slow.value().unwrap_or_default();
             if let Some(row) = steps.on_served(Measured { at, served, size }, usual, self.wire) {
                 (self.quick, self.slow) = self.fresh;
@@ -242,7 +295,7 @@ impl Service {
                 return;
             }
         }
-        let weight = if is_probe { self.weight } else { 1 };
+        let weight = if packet.probe.is_some() { self.weight } else { 1 };
         self.quick.add(served * weight, size * weight as u64);
         self.slow.add(served * weight, size * weight as u64);
     }

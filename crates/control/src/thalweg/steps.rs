@@ -67,6 +67,11 @@ impl Steps {
         Steps { config, row: VecDeque::new() }
     }
 
+    /// Begins a new row.
+    pub(super) fn forget(&mut self) {
+        self.row.clear();
+    }
+
     /// Takes a packet; returns the row if it was served alike, but not as `usual` says, the mean of a packet of `wire`
     /// bytes.
     pub(super) fn on_served(&mut self, packet: Measured, usual: Span, wire: Bytes) -> Option<&VecDeque<Measured>> {

@@ -127,6 +127,40 @@ fn an_outage_counts_as_no_more_than_the_longest_service() {
 }
 
 #[test]
+fn packets_that_a_halt_held_back_arrive_at_once_and_are_neither_a_step_nor_a_faster_path() {
+    let mut flow = Flow::new(Thalweg::new(Config { steps: Some(StepsConfig::default()), ..steady() }).unwrap());
+    play(&mut flow, 0..40, 3, 4);
+    // Nothing arrives for 400 ms, and then 30 packets do.
+    let ended = MS(2025);
+    let held: Vec<(u64, Time)> =
+        (0..30).map(|index| (flow.send(MS(1600 + index * 14), 1000, |_| {}).0, ended)).collect();
+    flow.report(ended + Span::from_millis(25), &held);
+    let capacity = flow.limits().capacity.as_mbps_f64();
+    assert!((1.9..2.1).contains(&capacity), "{capacity}");
+    play(&mut flow, 52..60, 3, 4);
+    let after = flow.limits().capacity.as_mbps_f64();
+    assert!((1.9..2.1).contains(&after), "{after}");
+    let steps = flow.decisions().into_iter().filter(|(what, _)| *what == "step").count();
+    assert_eq!(steps, 0);
+}
+
+#[test]
+fn the_path_has_served_packets_of_which_no_report_says_whether_they_arrived() {
+    let mut service = Service::new(&steady()).unwrap();
+    for frame in 0..40 {
+        // Five packets a frame, 1000 bytes each 4 ms, of which no report names the second and the third.
+        for place in [0, 3, 4] {
+            let at = MS(40 * frame);
+            let packet = SentPacket::new(PacketId(5 * frame + place), at, Bytes::new(1000));
+            service.on_unreported(if place == 3 { 2 } else { 0 });
+            service.on_arrivals(&[(at + Span::from_millis(25 + 4 * place as i64), packet)], Span::ZERO, false);
+        }
+    }
+    let rate = service.rate().unwrap().as_mbps_f64();
+    assert!((1.9..2.1).contains(&rate), "{rate}");
+}
+
+#[test]
 fn a_path_that_becomes_slow_is_no_row_of_outages() {
     let mut flow = Flow::new(Thalweg::new(steady()).unwrap());
     play(&mut flow, 0..40, 3, 4);

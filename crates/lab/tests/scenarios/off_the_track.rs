@@ -168,12 +168,13 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
         )
     };
     let small = Size::new(640, 360);
-    for (name, (fps, size), undershoot, hops, used) in [
+    for (name, (fps, size), undershoot, hops, reverse, used) in [
         (
             "packets that overtake one another, and a longer way",
             (30, Size::HD),
             1.0,
             vec![endless("1Mbps"), delay("25ms@8s/125ms", 50, true)],
+            None,
             0.45..0.85,
         ),
         (
@@ -181,6 +182,7 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
             (60, small),
             1.0,
             vec![queue(11_100, "11Mbps@2s/5Mbps@1s/11Mbps"), delay("11ms", 5, true)],
+            None,
             3.0..9.0,
         ),
         (
@@ -188,6 +190,7 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
             (15, small),
             1.0,
             vec![queue(17_400, "4Mbps"), delay("40ms", 0, false)],
+            None,
             2.5..3.8,
         ),
         (
@@ -195,6 +198,7 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
             (15, Size::HD),
             1.0,
             vec![queue(3_570, "100kbps@6s/363kbps"), delay("50ms", 0, false)],
+            None,
             0.1..0.34,
         ),
         (
@@ -202,12 +206,33 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
             (30, Size::HD),
             0.2,
             vec![endless("300kbps"), delay("3ms", 0, false)],
+            None,
             0.06..0.28,
+        ),
+        (
+            "pauses of 400 ms behind which packets arrive at once, and few reports",
+            (30, Size::HD),
+            1.0,
+            vec![endless("2Mbps"), endless("1Gbps@3s/0bps@400ms"), delay("70ms", 0, false)],
+            Some("6kbps"),
+            1.0..1.9,
+        ),
+        (
+            "jitter, and a longer way, and few reports",
+            (15, small),
+            1.0,
+            vec![endless("600kbps"), delay("70ms@3.2s/130ms", 40, false)],
+            Some("6100bps"),
+            0.3..0.57,
         ),
     ] {
         let forward: PathConfig = toml::from_str(&format!("hops = [{}]", hops.join(", "))).unwrap();
         let undershoot = if undershoot < 1.0 { Undershoot::always(undershoot) } else { Undershoot::None };
         let mut scenario = Scenario { duration: Span::from_secs(40), forward, undershoot, ..Scenario::over("unused") };
+        if let Some(rate) = reverse {
+            let queue = QueueConfig::DropTail(Limits::time(Span::from_millis(500)));
+            scenario.reverse.hops.insert(0, HopConfig::Rate { rate: rate.parse().unwrap(), queue });
+        }
         (scenario.video.frame_rate, scenario.video.size) = (FrameRate::whole(fps), Some(size));
         let (ours, gcc) = (summary(&scenario, "thalweg", true), summary(&scenario, "gcc", true));
         let (ssim, other, mbps) =

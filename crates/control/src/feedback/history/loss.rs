@@ -95,11 +95,12 @@ mod tests {
         let fates: Vec<(u64, bool)> =
             feedback.reports.iter().map(|report| (report.packet.id.0, report.fate == Fate::Lost)).collect();
         assert_eq!(fates, [(1, true), (5, false), (6, false), (7, false)]);
+        assert_eq!(feedback.unreported, 2);
         assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::new(1000), Bytes::new(5000)));
         // That report was late, not lost: it takes back nothing. What it says of 4 comes too late.
         let late = [arrived(3, at), Acknowledgement::new(PacketId(4), None)];
         let feedback = history.on_report(Time::from_millis(70), &late, None);
-        assert_eq!(feedback.reports.len(), 1);
+        assert_eq!((feedback.reports.len(), feedback.unreported), (1, 0));
         assert!(matches!(feedback.reports[0].fate, Fate::Arrived { was_lost: false, .. }));
         assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::new(1000), Bytes::new(6000)));
         // Silence still declares everything lost that is in flight, and nothing else.

@@ -67,6 +67,8 @@ pub struct History {
     known: Known,
     earlier: Earlier<Known>,
     sent: Bytes,
+    /// The packet after the last one that a report named.
+    named: Option<u64>,
     reports: Vec<Report>,
 }
 
@@ -95,6 +97,7 @@ impl History {
             known: Known::default(),
             earlier: Earlier::default(),
             sent: Bytes::ZERO,
+            named: None,
             reports: Vec::new(),
         }
     }
@@ -128,6 +131,7 @@ impl History {
     /// Takes a report; `hold` is how long the receiver held the report after its newest packet arrived, if known.
     pub fn on_report(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) -> Feedback<'_> {
         self.begin(now);
+        let unreported = self.name(acknowledgements);
         let newest = self.take_arrivals(now, acknowledgements);
         let round_trip = newest.map(|newest| {
             self.end_wait(now);
@@ -146,6 +150,7 @@ impl History {
             rtt: round_trip.map(|(rtt, _)| rtt),
             path_rtt: round_trip.and_then(|(_, path_rtt)| path_rtt),
             newest_delay: newest.map(|newest| newest.delay()),
+            unreported,
             ..self.feedback(now, Cause::Report)
         }
     }
@@ -173,6 +178,15 @@ impl History {
             self.outages += u32::from(!self.timed_out);
         }
         (self.waiting_since, self.timed_out, self.probe_timeouts) = (now, false, 0);
+    }
+
+    /// Takes which packets a report names; returns how many before them are in none.
+    fn name(&mut self, acknowledgements: &[Acknowledgement]) -> u64 {
+        let ids = acknowledgements.iter().map(|acknowledgement| acknowledgement.id.0);
+        let Some((first, last)) = ids.clone().min().zip(ids.max()) else { return 0 };
+        let before = self.named.map_or(0, |named| first.saturating_sub(named));
+        self.named = self.named.max(Some(last.saturating_add(1)));
+        if self.config.unreported_are_lost { 0 } else { before }
     }
 
     /// Reports the new arrivals among these; returns the packet of them that was sent last.

@@ -210,11 +210,15 @@ impl Service {
             self.served(packet, at, newest.at, is_behind.then_some(gap))
         };
         self.behind += u64::from(is_behind);
-        if is_busy || is_behind || served > usual {
-            // The path has served those of which no report says so in the same time.
-            let unreported = core::mem::take(&mut self.unreported);
-            let served = if is_busy { served / (unreported as i64 + 1) } else { served };
-            self.count(packet, at, served, usual);
+        let unreported = core::mem::take(&mut self.unreported);
+        // The path has served those of which no report says so in the same time. Where it may have been idle before them that
+        // shows a slower one only.
+        let each = served / (unreported as i64 + 1);
+        let is_known = is_busy || unreported == 0;
+        if !is_known && served > HALT {
+            self.is_outage(at, served, usual);
+        } else if is_busy || (is_known && is_behind) || each > usual {
+            self.count(packet, at, each, usual);
         }
     }
 
@@ -250,6 +254,28 @@ impl Service {
         (served, is_busy)
     }
 
+    /// The longest that counts as service.
+    fn longest(&self, usual: Span) -> Span {
+        self.longest.max(usual * 2)
+    }
+
+    /// Returns true if the path did not work all of the time that a packet seems to have been served.
+    ///
+    /// An outage is over when it is over: after it packets are served as before. Where the next one takes as long, the path
+    /// is slow.
+    fn is_outage(&mut self, at: Time, served: Span, usual: Span) -> bool {
+        let is_long = served > self.longest(usual);
+        let was_long = core::mem::replace(&mut self.was_long, is_long);
+        let is_outage = self.was_long && !was_long;
+        if is_outage {
+            self.pause = Some((at, served));
+        }
+        if is_outage && served > HALT {
+            (self.halted, self.withheld) = (Some(at), served - usual);
+        }
+        is_outage
+    }
+
     /// Takes up to this time from what the last halt withheld.
     fn withheld_from(&mut self, most: Span) -> Span {
         let taken = most.max(Span::ZERO).min(self.withheld);
@@ -260,22 +286,12 @@ impl Service {
     /// Takes the time that a packet was served into the averages, `usual` being their mean.
     fn count(&mut self, packet: &SentPacket, at: Time, served: Span, usual: Span) {
         let size = packet.size;
-        // An outage is over when it is over: after it packets are served as before. Where the next one takes as
-        // long, the path is slow.
-        let longest = self.longest.max(usual * 2);
-        let is_outage = served > longest && !self.was_long;
-        self.was_long = served > longest;
-        if is_outage {
-            self.pause = Some((at, served));
-        }
+        let is_outage = self.is_outage(at, served, usual);
         let has_halted = is_outage && served > HALT;
-        if has_halted {
-            (self.halted, self.withheld) = (Some(at), served - usual);
-        }
         let waited = self.halted.is_some_and(|ended| self.due(packet) < ended);
         let served = match (has_halted, is_outage) {
             (true, _) => usual,
-            (false, true) => longest,
+            (false, true) => self.longest(usual),
             (false, false) if waited => served + self.withheld_from(usual - served),
             (false, false) => served,
         };

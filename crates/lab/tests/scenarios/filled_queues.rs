@@ -35,8 +35,8 @@ fn competing(scheme: &str, on: bool) -> Scheme {
     let mut scheme = named(scheme);
     let ControllerConfig::Thalweg(controller) = &mut scheme.controller else { panic!("not thalweg") };
     if !on {
-        // Nor is the other's rate taken for a policer's.
-        (controller.competing, controller.policer) = (None, None);
+        // Nor is the other's rate taken for a policer's, and its queue for jitter.
+        (controller.competing, controller.policer, controller.jitter) = (None, None, None);
     }
     scheme
 }

@@ -218,12 +218,20 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
             1.0..1.9,
         ),
         (
-            "jitter, and a longer way, and few reports",
-            (15, small),
+            "a fast path and few reports",
+            (30, Size::HD),
             1.0,
-            vec![endless("600kbps"), delay("70ms@3.2s/130ms", 40, false)],
-            Some("6100bps"),
-            0.3..0.57,
+            vec![endless("5740kbps"), delay("13ms", 0, false)],
+            Some("12kbps"),
+            4.5..5.6,
+        ),
+        (
+            "jitter, a longer way, and a rate that changes",
+            (15, Size::HD),
+            1.0,
+            vec![endless("1.2Mbps@2s/600kbps@2s/1.2Mbps@2s/500kbps@2s/1.2Mbps"), delay("29ms@11s/109ms", 24, false)],
+            None,
+            0.3..0.9,
         ),
     ] {
         let forward: PathConfig = toml::from_str(&format!("hops = [{}]", hops.join(", "))).unwrap();

@@ -43,9 +43,11 @@ pub struct Config {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub shares_for: Option<Span>,
     /// The encoding time that the shares are for: while a picture is encoded for longer, the path goes on, and what it has
-    /// carried by then is free when the frame leaves. `100s`, say, for
-    /// what is free before encoding.
+    /// carried by then is free when the frame leaves. `100s`, say, for what is free before encoding.
     pub encodes_in: Span,
+    /// An encoder that makes less than it is asked for, while its quantisers are coarse, is asked for up to so many times
+    /// as much; 1 for no more than is wanted.
+    pub asks_up_to: f64,
     /// No candidate takes more than the path carries in this many intervals of the camera: frames of like sizes arrive
     /// evenly, and a large one delays those behind it.
     pub intervals: f64,
@@ -82,6 +84,7 @@ impl Default for Config {
             shares_for: None,
             // 720p by `CodecTime::default()`, rounded up.
             encodes_in: Span::from_millis(6),
+            asks_up_to: 4.0,
             intervals: 1.3,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
@@ -119,6 +122,7 @@ impl Config {
             "1 to 8 shares above 0, largest first, such as [0.4, 0.2]",
         )?;
         check("budgeted.intervals", self.intervals).within(above_to(0.0, 100.0), "1.2")?;
+        check("budgeted.asks_up_to", self.asks_up_to).within(1.0..=100.0, "4")?;
         check("budgeted.least", self.least).within(above(Bytes::ZERO), "600B")?;
         check("budgeted.max_rate", self.max_rate.unwrap_or(Rate::MAX))
             .within(above(Rate::ZERO), "12Mbps, or absent")?;
@@ -145,7 +149,7 @@ impl Config {
             forcing: false,
             keyframe: None,
             asked: Bytes::ZERO,
-            undershoot: Undershoot::new(),
+            undershoot: Undershoot::new(self.asks_up_to),
             planned: None,
             encoding: Span::ZERO,
             free: Bytes::ZERO,

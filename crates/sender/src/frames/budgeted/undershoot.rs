@@ -10,24 +10,24 @@ use thalweg_units::Bytes;
 const GAIN: f64 = 1.0 / 16.0;
 /// An encoder that makes this share makes what it is asked for: ours uses 0.85 of a size in the mean.
 const ENOUGH: f64 = 0.7;
-/// No more than this many times as much is asked for.
-const MOST: f64 = 4.0;
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Undershoot {
+    /// No more than this many times as much is asked for.
+    most: f64,
     /// The mean share of what was asked for.
     made: f64,
 }
 
 impl Undershoot {
-    pub(super) fn new() -> Undershoot {
-        Undershoot { made: 1.0 }
+    pub(super) fn new(most: f64) -> Undershoot {
+        Undershoot { most, made: 1.0 }
     }
 
     /// The size to ask for where `size` is wanted.
     pub(super) fn asked(&self, size: Bytes) -> Bytes {
-        if self.made < ENOUGH { size.scale((1.0 / self.made).min(MOST)) } else { size }
+        if self.made < ENOUGH { size.scale((1.0 / self.made).min(self.most)) } else { size }
     }
 
     /// Takes a frame of which `wanted` was wanted; a quantiser up to `fine` is as fine as pictures need.
@@ -48,7 +48,7 @@ mod tests {
 
     /// The size asked for instead of 1000 bytes once an encoder has made this share of what it is asked for, at this quantiser.
     fn asked(share: f64, quantizer: u8) -> u64 {
-        let (mut undershoot, wanted) = (Undershoot::new(), Bytes::new(1000));
+        let (mut undershoot, wanted) = (Undershoot::new(4.0), Bytes::new(1000));
         for _ in 0..200 {
             let size = undershoot.asked(wanted).scale(share);
             let mut frame = EncodedFrame::new(size, Size::HD);

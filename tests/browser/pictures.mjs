@@ -27,7 +27,7 @@ try {
   } else if (what === 'duel') {
     const [picture] = rest;
     const program = thalweg() ?? fail('no thalweg: cargo build --release -p thalweg-cli, or say where by THALWEG');
-    const args = ['duel', 'gcc', 'thalweg', '--rate', RATES, '--delay', '25ms', '--size', '640x360', '--listen', '127.0.0.1:0'];
+    const args = ['duel', 'gcc', 'vidaptive', '--rate', RATES, '--delay', '25ms', '--size', '640x360', '--listen', '127.0.0.1:0'];
     const running = await serve(program, args);
     try {
       const page = await open(browser, running.address, { ...DUEL, dark: true });

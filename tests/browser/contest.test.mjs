@@ -11,8 +11,9 @@ import { withScenario } from './support/scenario.mjs';
 const RUNS = Number(process.env.RUNS ?? 1);
 const POLICED = '[[forward.hops]]\npolicer = { rate = "2Mbps", bucket = "15kB" }\n[[forward.hops]]\ndelay = { delay = "25ms" }\n';
 const lossy = percent => ['--rate', '3Mbps', '--delay', '25ms', '--loss', `${percent}%`];
-// A link, the least of gcc's video that is asked for there, and the most of gcc's 95th percentile of latency. Not all of the
-// video is reached yet (docs/thalweg.md, In stock Chromium). The first is the link of Vidaptive's figures, the second of the tuning set (docs/tuning/thalweg.toml), the third of its test set.
+// A link, the least of gcc's video that is asked for there, and the most of gcc's 95th percentile of latency. Not all of the video
+// is reached yet (docs/thalweg.md, In stock Chromium). The first is the link of Vidaptive's figures, the second of the tuning set
+// (docs/tuning/thalweg.toml), the third of its test set.
 const CONTESTS = [
   { name: 'half', link: 'half a megabit, two and half again', args: ['--rate', '500kbps/2Mbps/500kbps@10s', '--delay', '25ms'], video: 0.9, latency: 0.8 },
   { name: 'lte', link: 'a recorded LTE link', args: ['--up', 'Verizon-LTE-short.down', '--delay', '25ms'], video: 1.1, latency: 0.8 },

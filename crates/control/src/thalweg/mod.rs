@@ -351,15 +351,11 @@ impl Thalweg {
         self.service.on_unreported(feedback.unreported);
         let risen = self.service.on_arrivals(arrivals, self.jitter(), reorders);
         if let Some(jitter) = &mut self.jitter {
-            // A rate that jitter has made too low would explain it.
-            let service = self.service.rate().map_or(Span::ZERO, |rate| rate.time_for(self.config.wire));
-            let service = self.service.within().map_or(service, |within| within.min(service));
-            let halted = self.service.halted();
+            let service = self.service.least_service();
             for (at, packet) in arrivals {
                 jitter.on_arrival(packet.id);
                 // What waited for the end of a halt says nothing of it.
-                let waited = halted.is_some_and(|ended| self.service.due(packet) < ended && ended <= *at);
-                if packet.place.is_some_and(|place| place.first) && !waited {
+                if packet.place.is_some_and(|place| place.first) && !self.service.waited(packet, *at) {
                     jitter.on_first(*at, *at - packet.at, service);
                 }
             }

@@ -16,10 +16,6 @@ pub(super) const LONGEST_GAP: Span = Span::from_millis(2);
 
 /// No more packets in a row that are in no report count: those of 100 ms at 25 Mbps.
 const MOST_UNREPORTED: u64 = 1 << 8;
-/// An outage that lasts far longer than any jitter (twice `JitterConfig::most`) is a halt of the path: what a hop before it
-/// served meanwhile arrives at once when it ends.
-const HALT: Span = Span::from_millis(200);
-
 /// Averages of the service time per byte, without the time in which the path was empty.
 ///
 /// On an empty path a packet arrives at the min delay after it was sent; whatever it arrived later than that, or than
@@ -36,13 +32,16 @@ pub(super) struct Service {
     stepped: u64,
     wire: Bytes,
     longest: Span,
+    /// An outage that is longer, far longer than any jitter, is a halt of the path: what a hop before it served meanwhile
+    /// arrives at once when it ends.
+    halt: Span,
     /// True if the last packet took longer than `longest`.
     was_long: bool,
     /// The newest packet that arrived.
     newest: Option<Arrival>,
     /// When the last outage ended, and how long it was.
     pause: Option<(Time, Span)>,
-    /// When the last outage ended that was longer than [`HALT`].
+    /// When the last halt ended.
     halted: Option<Time>,
     /// The time of it in which no packet has been counted as served.
     withheld: Span,
@@ -82,6 +81,7 @@ impl Service {
             steps: config.steps.map(|steps| steps.check().map(Steps::new)).transpose()?,
             wire: config.wire,
             longest: config.longest_service,
+            halt: config.jitter.unwrap_or_default().most * 2,
             was_long: false,
             newest: None,
             pause: None,
@@ -104,9 +104,11 @@ impl Service {
         Some(rate(&self.quick)?.min(rate(&self.slow)?))
     }
 
-    /// How long the path takes for a packet behind others of its frame.
-    pub(super) fn within(&self) -> Option<Span> {
-        self.raised.as_ref().and_then(Raised::within)
+    /// How long the path takes for a packet by its rate, or behind others of a frame if that is less: a rate that jitter has
+    /// made too low takes longer.
+    pub(super) fn least_service(&self) -> Span {
+        let by_rate = self.rate().map_or(Span::ZERO, |rate| rate.time_for(self.wire));
+        self.raised.as_ref().and_then(Raised::within).map_or(by_rate, |within| within.min(by_rate))
     }
 
     /// The delay of the empty path, by two clocks.
@@ -136,9 +138,9 @@ impl Service {
         self.pause
     }
 
-    /// When the last pause ended that was longer than any jitter.
-    pub(super) fn halted(&self) -> Option<Time> {
-        self.halted
+    /// Returns true if a packet that arrived at `at` waited for the end of the last halt.
+    pub(super) fn waited(&self, packet: &SentPacket, at: Time) -> bool {
+        self.halted.is_some_and(|ended| self.due(packet) < ended && ended <= at)
     }
 
     /// Steps of the rate so far.
@@ -215,8 +217,8 @@ impl Service {
         // shows a slower one only.
         let each = served / (unreported as i64 + 1);
         let is_known = is_busy || unreported == 0;
-        if !is_known && served > HALT {
-            self.is_outage(at, served, usual);
+        if !is_known && served > self.halt {
+            self.outage(at, served, usual);
         } else if is_busy || (is_known && is_behind) || each > usual {
             self.count(packet, at, each, usual);
         }
@@ -254,26 +256,22 @@ impl Service {
         (served, is_busy)
     }
 
-    /// The longest that counts as service.
-    fn longest(&self, usual: Span) -> Span {
-        self.longest.max(usual * 2)
-    }
-
-    /// Returns true if the path did not work all of the time that a packet seems to have been served.
+    /// If the path did not work all of the time that a packet seems to have been served: what of it counts.
     ///
     /// An outage is over when it is over: after it packets are served as before. Where the next one takes as long, the path
     /// is slow.
-    fn is_outage(&mut self, at: Time, served: Span, usual: Span) -> bool {
-        let is_long = served > self.longest(usual);
-        let was_long = core::mem::replace(&mut self.was_long, is_long);
-        let is_outage = self.was_long && !was_long;
-        if is_outage {
-            self.pause = Some((at, served));
+    fn outage(&mut self, at: Time, served: Span, usual: Span) -> Option<Span> {
+        let longest = self.longest.max(usual * 2);
+        let was_long = core::mem::replace(&mut self.was_long, served > longest);
+        if was_long || !self.was_long {
+            return None;
         }
-        if is_outage && served > HALT {
-            (self.halted, self.withheld) = (Some(at), served - usual);
+        self.pause = Some((at, served));
+        if served <= self.halt {
+            return Some(longest);
         }
-        is_outage
+        (self.halted, self.withheld) = (Some(at), served - usual);
+        Some(usual)
     }
 
     /// Takes up to this time from what the last halt withheld.
@@ -286,20 +284,17 @@ impl Service {
     /// Takes the time that a packet was served into the averages, `usual` being their mean.
     fn count(&mut self, packet: &SentPacket, at: Time, served: Span, usual: Span) {
         let size = packet.size;
-        let is_outage = self.is_outage(at, served, usual);
-        let has_halted = is_outage && served > HALT;
-        let waited = self.halted.is_some_and(|ended| self.due(packet) < ended);
-        let served = match (has_halted, is_outage) {
-            (true, _) => usual,
-            (false, true) => self.longest(usual),
-            (false, false) if waited => served + self.withheld_from(usual - served),
-            (false, false) => served,
+        let outage = self.outage(at, served, usual);
+        let waited = self.waited(packet, at);
+        let served = match outage {
+            Some(counts) => counts,
+            None if waited => served + self.withheld_from(usual - served),
+            None => served,
         };
-        if let Some(steps) = self.steps.as_mut().filter(|_| waited) {
-            steps.forget();
-        }
-        // What lies within the jitter is no measurement that could be alike.
-        if let Some(steps) = self.steps.as_mut().filter(|_| !waited && self.jitter == Span::ZERO && !self.reorders) {
+        if waited {
+            self.steps.iter_mut().for_each(Steps::forget);
+        } else if let Some(steps) = self.steps.as_mut().filter(|_| self.jitter == Span::ZERO && !self.reorders) {
+            // What lies within the jitter is no measurement that could be alike.
             let usual = self.slow.value().unwrap_or_default();
             if let Some(row) = steps.on_served(Measured { at, served, size }, usual, self.wire) {
                 (self.quick, self.slow) = self.fresh;

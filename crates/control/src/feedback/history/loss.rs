@@ -91,6 +91,8 @@ mod tests {
         // Packet 1 is missing; the report on 3 and 4 is lost.
         let first = [arrived(0, at), Acknowledgement::new(PacketId(1), None), arrived(2, at)];
         history.on_report(Time::from_millis(50), &first, None);
+        // A packet that was never sent says nothing of those before it.
+        history.on_report(Time::from_millis(55), &[arrived(u64::MAX, at)], None);
         let feedback = history.on_report(Time::from_millis(60), &[5, 6, 7].map(|id| arrived(id, at)), None);
         let fates: Vec<(u64, bool)> =
             feedback.reports.iter().map(|report| (report.packet.id.0, report.fate == Fate::Lost)).collect();

@@ -131,7 +131,7 @@ impl History {
     /// Takes a report; `hold` is how long the receiver held the report after its newest packet arrived, if known.
     pub fn on_report(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) -> Feedback<'_> {
         self.begin(now);
-        let unreported = self.name(acknowledgements);
+        let unreported = self.unreported_before(acknowledgements);
         let newest = self.take_arrivals(now, acknowledgements);
         let round_trip = newest.map(|newest| {
             self.end_wait(now);
@@ -180,12 +180,13 @@ impl History {
         (self.waiting_since, self.timed_out, self.probe_timeouts) = (now, false, 0);
     }
 
-    /// Takes which packets a report names; returns how many before them are in none.
-    fn name(&mut self, acknowledgements: &[Acknowledgement]) -> u64 {
+    /// Takes which of the packets sent a report names; returns how many before them are in none.
+    fn unreported_before(&mut self, acknowledgements: &[Acknowledgement]) -> u64 {
         let ids = acknowledgements.iter().map(|acknowledgement| acknowledgement.id.0);
+        let ids = ids.filter(|id| *id < self.packets.next());
         let Some((first, last)) = ids.clone().min().zip(ids.max()) else { return 0 };
         let before = self.named.map_or(0, |named| first.saturating_sub(named));
-        self.named = self.named.max(Some(last.saturating_add(1)));
+        self.named = self.named.max(Some(last + 1));
         if self.config.unreported_are_lost { 0 } else { before }
     }
 

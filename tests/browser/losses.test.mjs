@@ -1,9 +1,9 @@
-// Losses on purpose into stock Chromium: no picture stands for half a second, whatever the scheme does about them. `by day` is brief and loses the
-// same packets each time; the others are by chance.
+// Losses on purpose into stock Chromium: no picture stands for half a second, or a whole one where half of the frames are lost, whatever the
+// scheme does about them. `by day` is brief and loses the same packets each time; the others are by chance.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { measure, outside, skip } from './support/calls.mjs';
+import { browser, measure, outside, skip } from './support/calls.mjs';
 import { withScenario } from './support/scenario.mjs';
 
 const SCHEMES = (process.env.SCHEMES ?? 'gcc,salsify,thalweg').split(',');
@@ -35,15 +35,35 @@ function withOutages(outages, use) {
   return withScenario(hops.map(hop => `[[forward.hops]]\n${hop}\n`).join(''), use);
 }
 
-async function check(name, scheme, args, untilMs, options = {}) {
+async function check(name, scheme, args, untilMs, { standsMs = 500, ...options } = {}) {
   const { seen, counted, joinedMs, problems, left } = await measure(name, ['--scheme', scheme, ...args], untilMs, { size: '360p', ...options });
   assert.deepEqual(problems, []);
   assert.ok(seen.packets_lost > 0, 'packets were lost');
   const state = `${seen.plis} requests for a keyframe, ${seen.nacks} for packets; ${counted.too_slow}`;
-  assert.deepEqual(outside(seen.freezes, [joinedMs]), [], `no picture stands for half a second: ${state}`);
+  const stood = outside(seen.freezes, [joinedMs]).filter(({ lengthMs }) => lengthMs > standsMs);
+  assert.deepEqual(stood, [], `no picture stands for ${standsMs} ms: ${state}`);
   // Frames of several packets, some of which are made good.
   assert.ok(seen.decoded > 0.4 * seen.sent && seen.sent > untilMs / 100, `${seen.decoded} of ${seen.sent} pictures were decoded: ${state}`);
   return { seen, counted, left };
+}
+
+// The pages' processes stand still for this long, at uneven intervals of a third of a second, until `during` is over: what
+// other work, or collecting garbage, does to a page. The network's process goes on, so reports of arrivals show none of it.
+async function withStalls(stallMs, during) {
+  const session = await browser.newBrowserCDPSession();
+  const rest = ms => new Promise(resolve => setTimeout(resolve, ms));
+  const signal = (pages, name) => pages.forEach(({ id }) => { try { process.kill(id, name); } catch { /* It has ended. */ } });
+  let over = false;
+  const stalls = (async () => {
+    for (let turn = 0; !over; turn++) {
+      const pages = (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer');
+      signal(pages, 'SIGSTOP');
+      await rest(stallMs);
+      signal(pages, 'SIGCONT');
+      await rest(200 + 37 * (turn % 8));
+    }
+  })();
+  try { return await during(); } finally { over = true; await stalls; await session.detach(); }
 }
 
 // Three seconds after the first picture, in which freezes do not count, are over before the first outage.
@@ -55,10 +75,18 @@ test('by day: thalweg is sent as the form that a standard decoder follows, and n
   assert.match(left, /a=extmap:\d+ https:\/\/aomediacodec/, 'dependency descriptors are agreed on');
 });
 
+// Of pictures that are complete at once and do without one another Chromium shows the last alone. A sender that goes back to
+// another leaves it without a picture for three seconds: with 1 % lost two to four times in half a minute, before frames of
+// a recovery needed the one that is to be kept.
+test('thalweg with 1 % lost, to a page that stands still for 70 ms at times', { skip }, () =>
+  withStalls(70, () => check('losses-thalweg-stalls', 'thalweg', ['--rate', '3Mbps', '--delay', '25ms', '--loss', '1%'], 15_000)));
+
 for (const scheme of SCHEMES) {
   for (const percent of [1, 5, 10]) {
+    // Without FEC more than half of the frames are lost at 10 %, and eighteen in a row now and then.
+    const standsMs = scheme === 'salsify' && percent === 10 ? 1000 : 500;
     test(`${scheme} with ${percent} % lost`, { skip }, () =>
-      check(`losses-${scheme}-${percent}`, scheme, ['--rate', '3Mbps', '--delay', '25ms', '--loss', `${percent}%`], 20_000));
+      check(`losses-${scheme}-${percent}`, scheme, ['--rate', '3Mbps', '--delay', '25ms', '--loss', `${percent}%`], 20_000, { standsMs }));
   }
   for (const [name, outages] of [['single frames', SINGLE], ['whole bursts', BURSTS]]) {
     test(`${scheme} with ${name} lost`, { skip }, () =>

@@ -83,6 +83,17 @@ impl Deliveries {
         self.sent.iter_mut().filter(move |sent| (first..=last).contains(&sent.frame))
     }
 
+    /// Returns true if `frame` can be decoded only after `other`, an earlier one, as far as that is not decided.
+    pub(super) fn needs(&self, frame: u64, other: u64) -> bool {
+        let needed = |frame: &u64| self.sent.iter().find(|sent| sent.frame == *frame)?.needs;
+        core::iter::successors(Some(frame), needed).take_while(|frame| *frame >= other).any(|frame| frame == other)
+    }
+
+    /// Returns true if a later frame is known to have arrived whole.
+    pub(super) fn is_passed_over(&self, frame: u64) -> bool {
+        self.sent.iter().any(|sent| sent.frame > frame && sent.missing == 0)
+    }
+
     /// Takes feedback on packets.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let arrival = |report: &thalweg_control::Report| Some((report.arrival()?, report.packet.place?.frame));

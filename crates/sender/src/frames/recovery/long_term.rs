@@ -43,6 +43,8 @@ impl Config {
             candidate: None,
             planned: None,
             recovering_until: Time::ZERO,
+            alone_until: Time::ZERO,
+            alone: ALONE.0,
         })
     }
 }
@@ -60,12 +62,19 @@ pub struct LongTermBuffers {
     candidate: Option<(LongTerm, u64)>,
     planned: Option<Buffers>,
     recovering_until: Time,
+    /// Until when frames of a recovery refer to the acknowledged picture alone, where some may be overtaken.
+    alone_until: Time,
+    /// How long they will once another is lost.
+    alone: Span,
 }
 
-/// A decoder that is busy with the frame before takes a frame after no longer than this: libvpx decodes 720p in 1.5 ms
-/// (specs/measured.md 5), a browser on a busy machine in ten times that. Less than a frame interval at 60 fps, or no frame
-/// of a recovery would be acknowledged.
-const DECODING: Span = Span::from_millis(15);
+/// A receiver takes a frame to its decoder after no longer than this: libvpx decodes 720p in 1.5 ms (specs/measured.md 5),
+/// but a browser's page may stand still for tens of milliseconds before.
+const DECODING: Span = Span::from_millis(100);
+
+/// How long frames do without one another after one that was to be kept was lost, with the two or three of a round trip that
+/// need it: eight at 30 fps at first, then twice as long each time until one arrives, up to sixty.
+const ALONE: (Span, Span) = (Span::from_millis(250), Span::from_secs(2));
 
 /// A frame is never known to be decoded if this many were sent since: the report on it was lost. 1.6 s at 40 fps, more than
 /// a round trip.
@@ -80,9 +89,20 @@ fn other(buffer: LongTerm) -> LongTerm {
 }
 
 impl LongTermBuffers {
-    /// The receiver may leave out a frame that waits for its decoder when a later one that does not need it is complete.
+    /// The receiver may leave out a frame that waits for its decoder when a later one that does not need it is complete. So
+    /// while frames recover they need the one on its way that is to be kept: none can overtake that one. Where it is lost, so
+    /// are they; so it is tried again ever later.
     pub fn expect_overtaking(&mut self) {
         self.deliveries.decoding = DECODING;
+    }
+
+    fn expects_overtaking(&self) -> bool {
+        self.deliveries.decoding > Span::ZERO
+    }
+
+    /// Returns true if frames would do without one another, and the receiver may leave out the one that is to be kept.
+    fn may_be_overtaken(&self, now: Time) -> bool {
+        self.expects_overtaking() && self.is_recovering(now)
     }
 
     /// The basis of the next frame; `None` for a keyframe.
@@ -93,9 +113,12 @@ impl LongTermBuffers {
             self.on_loss(now);
             self.candidate = None;
         }
-        let free = self.acknowledged.filter(|_| self.candidate.is_none());
-        // With neither, not even the last keyframe arrived.
-        let long_term = self.acknowledged.or(self.candidate);
+        let may_be_overtaken = self.may_be_overtaken(now);
+        let keeps = self.candidate.is_none() && !(may_be_overtaken && now < self.alone_until);
+        let free = self.acknowledged.filter(|_| keeps);
+        let on_its_way = self.candidate.filter(|_| may_be_overtaken && !in_doubt);
+        // With none, not even the last keyframe arrived.
+        let long_term = on_its_way.or(self.acknowledged).or(self.candidate);
         self.planned = long_term.map(|_| Buffers {
             last: !(self.is_recovering(now) || in_doubt && self.acknowledged.is_some()),
             long_term,
@@ -138,6 +161,18 @@ impl LongTermBuffers {
         self.latest = Some(frame);
     }
 
+    /// The frame that was to be kept, and those that need it, are taken for lost.
+    fn give_up(&mut self, now: Time) {
+        self.candidate = None;
+        self.alone_until = now + self.alone;
+        self.alone = (self.alone * 2).min(ALONE.1);
+    }
+
+    /// Returns true if `frame` is not to be referred to once `lost` was lost.
+    fn is_lost_with(&self, frame: u64, lost: u64) -> bool {
+        frame == lost || self.expects_overtaking() && self.deliveries.needs(frame, lost)
+    }
+
     /// A packet left that may stand for another.
     pub fn on_repair_sent(&mut self, sent: &RepairSent) {
         self.deliveries.on_repair_sent(sent);
@@ -149,7 +184,9 @@ impl LongTermBuffers {
         for place in feedback.reports.iter().filter_map(lost) {
             self.on_loss(feedback.now);
             // If it arrives late after all, the frame kept next in this buffer overwrites it.
-            self.candidate = self.candidate.filter(|(_, frame)| *frame != place.frame);
+            if self.candidate.is_some_and(|(_, frame)| self.is_lost_with(frame, place.frame)) {
+                self.give_up(feedback.now);
+            }
         }
         self.deliveries.on_feedback(feedback);
         if let Some((buffer, frame)) = self.candidate {
@@ -157,8 +194,13 @@ impl LongTermBuffers {
                 Some(true) => {
                     self.acknowledged = Some((buffer, frame));
                     self.candidate = None;
+                    self.alone = ALONE.0;
                 }
                 Some(false) => self.candidate = None,
+                // What is said of later frames and not of this one will not be said any more.
+                None if self.may_be_overtaken(feedback.now) && self.deliveries.is_passed_over(frame) => {
+                    self.give_up(feedback.now);
+                }
                 None => {}
             }
         }

@@ -33,7 +33,16 @@ impl Sender {
     /// Sends a frame of this many packets. Returns what it refers to and the buffer it is kept in; `None` for a
     /// keyframe.
     fn send(&mut self, now: u64, packets: u16) -> Option<Buffers> {
-        let basis = self.buffers.basis(ms(now), false).map(|basis| match basis {
+        self.send_if(now, packets, false)
+    }
+
+    /// The same while packets in flight may never arrive.
+    fn send_in_doubt(&mut self, now: u64, packets: u16) -> Option<Buffers> {
+        self.send_if(now, packets, true)
+    }
+
+    fn send_if(&mut self, now: u64, packets: u16, in_doubt: bool) -> Option<Buffers> {
+        let basis = self.buffers.basis(ms(now), in_doubt).map(|basis| match basis {
             Basis::Buffers(buffers) => buffers,
             other => panic!("{other:?}"),
         });
@@ -172,14 +181,75 @@ fn a_frame_is_not_known_to_be_decoded_while_a_later_one_may_have_been_there_befo
 
 #[test]
 fn a_frame_that_was_overtaken_on_its_way_to_the_decoder_is_not_referred_to_where_the_receiver_leaves_such_a_one_out() {
-    // Frame 2 came at 115 ms, and frame 3, which does without it, this much later.
-    for (follows, expected) in [(130, only((FIRST, 0), None)), (131, only((SECOND, 2), Some(FIRST)))] {
-        let mut sender = two_that_do_without_one_another();
+    // Frame 1 came at 115 ms, and frame 2, which does without it, this much later.
+    for (follows, expected) in [(215, last_and((FIRST, 0), Some(SECOND))), (216, last_and((SECOND, 1), Some(FIRST)))] {
+        let mut sender = begun();
         sender.buffers.expect_overtaking();
-        sender.on_report(130, &[(2, at(115))]);
-        assert_eq!(sender.send(132, 1), only((FIRST, 0), None));
-        sender.on_report(140, &[(3, at(follows))]);
-        assert_eq!(sender.send(165, 1), expected, "{follows}");
+        assert_eq!(sender.send_in_doubt(66, 1), only((FIRST, 0), None));
+        sender.on_report(220, &[(1, at(115)), (2, at(follows))]);
+        assert_eq!(sender.send(225, 1), expected, "{follows}");
+    }
+}
+
+#[test]
+fn where_frames_are_left_out_those_of_a_recovery_need_the_one_that_is_to_be_kept_so_that_none_overtakes_it() {
+    let mut sender = begun();
+    sender.buffers.expect_overtaking();
+    sender.on_report(60, &[(1, Fate::Lost)]);
+    assert_eq!(sender.send(309, 1), only((FIRST, 0), None), "each by itself, for 250 ms");
+    assert_eq!(sender.send(310, 1), only((FIRST, 0), Some(SECOND)));
+    assert_eq!(sender.send(343, 1), only((SECOND, 3), None));
+    assert_eq!(sender.send(376, 1), only((SECOND, 3), None));
+    // However close they come.
+    sender.on_report(400, &[(3, at(390)), (4, at(390)), (5, at(391))]);
+    assert_eq!(sender.send(409, 1), only((SECOND, 3), Some(FIRST)));
+    assert_eq!(sender.send(442, 1), only((FIRST, 6), None));
+    sender.on_report(460, &[(6, Fate::Lost)]);
+    assert_eq!(sender.send(475, 1), only((SECOND, 3), None), "only what is acknowledged is sure");
+}
+
+#[test]
+fn a_frame_on_its_way_is_needed_no_longer_than_until_a_later_one_is_known_to_be_whole() {
+    let mut sender = begun();
+    sender.buffers.expect_overtaking();
+    sender.on_report(60, &[(1, Fate::Lost)]);
+    assert_eq!(sender.send(310, 2), only((FIRST, 0), Some(SECOND)));
+    assert_eq!(sender.send(343, 1), only((SECOND, 2), None));
+    // The report on the other of its two packets is lost.
+    sender.on_report(360, &[(2, at(350))]);
+    assert_eq!(sender.send(376, 1), only((SECOND, 2), None));
+    sender.on_report(390, &[(3, at(380))]);
+    assert_eq!(sender.send(409, 1), only((FIRST, 0), None));
+}
+
+#[test]
+fn a_frame_that_is_to_be_kept_is_tried_again_ever_later_while_each_is_lost() {
+    let mut sender = begun();
+    sender.buffers.expect_overtaking();
+    let mut lost_at = 60;
+    sender.on_report(lost_at, &[(1, Fate::Lost)]);
+    for waits in [250, 500, 1000, 2000, 2000] {
+        assert_eq!(sender.send(lost_at + waits - 1, 1), only((FIRST, 0), None), "{waits}");
+        let kept = sender.next;
+        assert_eq!(sender.send(lost_at + waits, 1), only((FIRST, 0), Some(SECOND)), "{waits}");
+        lost_at += waits + 50;
+        sender.on_report(lost_at, &[(kept, Fate::Lost)]);
+    }
+}
+
+#[test]
+fn what_needs_a_lost_frame_is_not_referred_to_where_frames_need_what_is_on_its_way() {
+    for overtakes in [true, false] {
+        let mut sender = begun();
+        if overtakes {
+            sender.buffers.expect_overtaking();
+        }
+        assert_eq!(sender.send(66, 1), last_and((FIRST, 0), None));
+        sender.on_report(70, &[(1, at(43))]);
+        assert_eq!(sender.send(99, 1), last_and((SECOND, 1), Some(FIRST)), "it needs the frame before");
+        sender.on_report(120, &[(2, Fate::Lost)]);
+        assert_eq!(sender.send(132, 1), only((SECOND, 1), None));
+        assert_eq!(sender.buffers.candidate.is_none(), overtakes);
     }
 }
 

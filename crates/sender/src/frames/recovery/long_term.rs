@@ -100,9 +100,10 @@ impl LongTermBuffers {
         self.deliveries.decoding > Span::ZERO
     }
 
-    /// Returns true if frames would do without one another, and the receiver may leave out the one that is to be kept.
+    /// Returns true if frames would refer to the acknowledged picture alone, and the receiver may leave out the one that is
+    /// to be kept.
     fn may_be_overtaken(&self, now: Time) -> bool {
-        self.expects_overtaking() && self.is_recovering(now)
+        self.expects_overtaking() && self.is_recovering(now) && self.acknowledged.is_some()
     }
 
     /// The basis of the next frame; `None` for a keyframe.

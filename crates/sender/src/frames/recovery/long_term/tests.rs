@@ -223,6 +223,18 @@ fn a_frame_on_its_way_is_needed_no_longer_than_until_a_later_one_is_known_to_be_
 }
 
 #[test]
+fn a_keyframe_that_a_later_frame_overtakes_is_not_followed_by_another() {
+    let mut sender = Sender::new();
+    sender.buffers.expect_overtaking();
+    sender.send(0, 1);
+    sender.on_report(60, &[(0, Fate::Lost)]);
+    assert_eq!(sender.send(66, 2), None);
+    assert_eq!(sender.send(99, 1), only((FIRST, 1), None));
+    sender.on_report(120, &[(1, at(80)), (2, at(110))]);
+    assert_eq!(sender.send(132, 1), only((FIRST, 1), None), "its other packet may still come");
+}
+
+#[test]
 fn a_frame_that_is_to_be_kept_is_tried_again_ever_later_while_each_is_lost() {
     let mut sender = begun();
     sender.buffers.expect_overtaking();

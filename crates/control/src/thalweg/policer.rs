@@ -73,8 +73,9 @@ const MUCH_LESS: f64 = 0.9;
 const TRIALS: u8 = 3;
 /// The greatest step up; each is twice as large as the last, from the first.
 const STEPS: (f64, f64) = (0.05, 0.2);
-/// A rate of which less than this is used says nothing of a higher one.
-const USED: f64 = 0.45;
+/// A rate of which less than this is used says nothing of a higher one. An encoder that makes a tenth of what it is asked for,
+/// four times what is wanted, uses a quarter of it.
+const USED: f64 = 0.1;
 /// So little may always be tried: frames are single packets.
 const LITTLE: Rate = Rate::from_kbps(200);
 /// Above this share of the rate that last lost packets, a step waits for [`Config::retry`].
@@ -260,7 +261,7 @@ impl Policer {
             }
             State::Held { rate, .. } if is_heavy => {
                 let failed = self.passed()?.min(rate);
-                if failed.scale(1.0 / (1.0 - loss)) < self.held.scale(FOLLOWED) {
+                if failed <= LEAST || failed.scale(1.0 / (1.0 - loss)) < self.held.scale(FOLLOWED) {
                     return Some(self.release(now, loss));
                 }
                 let is_known = failed < self.ceiling.scale(OTHER) && self.ceiling < failed.scale(OTHER);

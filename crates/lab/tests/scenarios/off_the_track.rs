@@ -210,6 +210,14 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
             0.06..0.28,
         ),
         (
+            "an encoder that makes a tenth of what it is asked for, into a short queue",
+            (30, small),
+            0.1,
+            vec![queue(3_000, "8Mbps@1s/10Mbps"), delay("25ms", 0, false)],
+            None,
+            0.4..1.2,
+        ),
+        (
             "pauses of 400 ms behind which packets arrive at once, and few reports",
             (30, Size::HD),
             1.0,

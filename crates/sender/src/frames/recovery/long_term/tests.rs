@@ -202,10 +202,11 @@ fn where_frames_are_left_out_those_of_a_recovery_need_the_one_that_is_to_be_kept
     assert_eq!(sender.send(376, 1), only((SECOND, 3), None));
     // However close they come.
     sender.on_report(400, &[(3, at(390)), (4, at(390)), (5, at(391))]);
-    assert_eq!(sender.send(409, 1), only((SECOND, 3), Some(FIRST)));
-    assert_eq!(sender.send(442, 1), only((FIRST, 6), None));
-    sender.on_report(460, &[(6, Fate::Lost)]);
-    assert_eq!(sender.send(475, 1), only((SECOND, 3), None), "only what is acknowledged is sure");
+    assert_eq!(sender.send(524, 1), only((SECOND, 3), None), "half as long after one that arrived");
+    assert_eq!(sender.send(525, 1), only((SECOND, 3), Some(FIRST)));
+    assert_eq!(sender.send(558, 1), only((FIRST, 7), None));
+    sender.on_report(560, &[(7, Fate::Lost)]);
+    assert_eq!(sender.send(591, 1), only((SECOND, 3), None), "only what is acknowledged is sure");
 }
 
 #[test]
@@ -235,18 +236,30 @@ fn a_keyframe_that_a_later_frame_overtakes_is_not_followed_by_another() {
 }
 
 #[test]
-fn a_frame_that_is_to_be_kept_is_tried_again_ever_later_while_each_is_lost() {
+fn where_three_frames_that_are_to_be_kept_are_lost_in_turn_frames_do_without_one_another_for_ten_seconds() {
     let mut sender = begun();
     sender.buffers.expect_overtaking();
-    let mut lost_at = 60;
-    sender.on_report(lost_at, &[(1, Fate::Lost)]);
-    for waits in [250, 500, 1000, 2000, 2000] {
-        assert_eq!(sender.send(lost_at + waits - 1, 1), only((FIRST, 0), None), "{waits}");
+    let mut now = 60;
+    sender.on_report(now, &[(1, Fate::Lost)]);
+    for waits in [250, 500] {
+        assert_eq!(sender.send(now + waits - 1, 1), only((FIRST, 0), None), "{waits}");
         let kept = sender.next;
-        assert_eq!(sender.send(lost_at + waits, 1), only((FIRST, 0), Some(SECOND)), "{waits}");
-        lost_at += waits + 50;
-        sender.on_report(lost_at, &[(kept, Fate::Lost)]);
+        assert_eq!(sender.send(now + waits, 1), only((FIRST, 0), Some(SECOND)), "{waits}");
+        assert_eq!(sender.send(now + waits + 33, 1), only((SECOND, kept), None), "{waits}");
+        now += waits + 50;
+        sender.on_report(now, &[(kept, Fate::Lost)]);
     }
+    for after in [1, 9_000] {
+        // And each that arrives is referred to once it is known to have been decoded, whatever is lost.
+        let kept = sender.next;
+        sender.send(now + after, 1);
+        assert_eq!(sender.buffers.candidate.map(|(_, frame)| frame), Some(kept), "{after}");
+        assert_eq!(sender.send(now + after + 33, 1).unwrap().long_term, Some((FIRST, 0)), "{after}");
+        sender.on_report(now + after + 50, &[(kept, Fate::Lost), (kept + 1, Fate::Lost)]);
+    }
+    let kept = sender.next;
+    assert_eq!(sender.send(now + 10_000, 1), only((FIRST, 0), Some(SECOND)));
+    assert_eq!(sender.send(now + 10_033, 1), only((SECOND, kept), None));
 }
 
 #[test]

@@ -78,6 +78,8 @@ const STEPS: (f64, f64) = (0.05, 0.2);
 const USED: f64 = 0.1;
 /// So little may always be tried: frames are single packets.
 const LITTLE: Rate = Rate::from_kbps(200);
+/// At less than that, more than what failed is tried again after so many steps: the smallest frames may need more.
+const SOON_AGAIN: i64 = 4;
 /// Above this share of the rate that last lost packets, a step waits for [`Config::retry`].
 const NEAR: f64 = 0.98;
 /// After losses at the same rate again and again more is tried this many times as rarely.
@@ -280,8 +282,11 @@ impl Policer {
                 } else {
                     (rate.scale(1.0 + step), Rate::MAX)
                 };
-                let (step, wait) =
-                    if raised < failed.scale(NEAR) { (step * 2.0, every) } else { (STEPS.0, retry * self.patience) };
+                let (step, wait) = if raised < failed.scale(NEAR) {
+                    (step * 2.0, every)
+                } else {
+                    (STEPS.0, if raised < LITTLE { every * SOON_AGAIN } else { retry * self.patience })
+                };
                 self.held = self.held.max(self.sent(newest).min(rate));
                 self.state = State::Held { rate: raised, step: step.min(STEPS.1), next: now + wait, failed };
                 None

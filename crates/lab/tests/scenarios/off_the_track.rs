@@ -8,7 +8,7 @@ use thalweg_lab::{Outcome, Scenario, Undershoot};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig};
 use thalweg_sender::FeedbackStyle;
-use thalweg_sender::scheme::ControllerConfig;
+use thalweg_sender::scheme::{ControllerConfig, FramesConfig};
 use thalweg_units::{Bytes, FrameRate, Rate, Seed, Size, Span};
 
 use crate::scenarios::support::named;
@@ -257,4 +257,24 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
         assert!(used.contains(&mbps), "{name}: {mbps} Mbps");
         assert!(ssim >= other - 0.5 && ssim < 25.0, "{name}: {ssim} dB, gcc {other}");
     }
+}
+
+#[test]
+fn few_pictures_over_a_short_way_are_shown_before_the_next_is_taken() {
+    let short = || delay("5ms", Jitter::None);
+    let mut scenario = scenario(vec![rate("4Mbps"), short()], 40);
+    scenario.reverse.hops = vec![short()];
+    (scenario.video.frame_rate, scenario.video.size) = (FrameRate::whole(15), Some(Size::HD));
+    let with = summary(&scenario, "thalweg", true);
+    let mut without = named("thalweg");
+    let FramesConfig::Budgeted(frames) = &mut without.frames else { panic!("{:?}", without.frames) };
+    frames.before_next = None;
+    let without = scenario.play(&without).unwrap().outcome.summary;
+    let p95 = with.latency_p95_ms.unwrap();
+    let gain = with.screen_ssim_db.unwrap() - without.screen_ssim_db.unwrap();
+    let bits = with.video_bitrate_bps / without.video_bitrate_bps;
+    println!("{gain:.1} dB, {bits:.2} of the bits, P95 {p95:.0} ms");
+    assert!((1.0..7.0).contains(&gain), "{gain} dB");
+    assert!((0.65..0.95).contains(&bits), "{bits} of the bits");
+    assert!((50.0..66.7).contains(&p95), "P95 {p95} ms");
 }

@@ -35,8 +35,8 @@ fn loss_detection() -> LossDetectionConfig {
 
 /// Frames of shares for thirty pictures a second.
 fn frames(recovery: recovery::Config) -> FramesConfig {
-    let shares_for = Some(Span::of_frame(30.0));
-    FramesConfig::Budgeted(budgeted::Config { shares_for, recovery, ..budgeted::Config::default() })
+    let (shares_for, before_next) = (Some(Span::of_frame(30.0)), Some(0.65));
+    FramesConfig::Budgeted(budgeted::Config { shares_for, before_next, recovery, ..budgeted::Config::default() })
 }
 
 /// Frames chosen late from shares of the budget, for our receiver.

@@ -5,6 +5,7 @@
 //! outcome says when the path serves again; while nothing arrives at all, one every now and then. A ladder of sizes
 //! keeps the smallest frame below the budget. What has waited too long in the sender is thrown away.
 
+mod before_next;
 mod ladder;
 mod opening;
 mod silence;
@@ -24,6 +25,7 @@ use super::rate_targeted::EncoderBounds;
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
+use before_next::BeforeNext;
 use ladder::Ladder;
 pub use ladder::LadderConfig;
 use opening::Opening;
@@ -51,6 +53,10 @@ pub struct Config {
     /// No candidate takes more than the path carries in this many intervals of the camera: frames of like sizes arrive
     /// evenly, and a large one delays those behind it.
     pub intervals: f64,
+    /// Of pictures one and a half times as far apart as `shares_for` none takes more than lets it be shown before the next is
+    /// taken, if that is at least this share of what the path carries in an interval. `None` for frames of all of it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub before_next: Option<f64>,
     /// No candidate is asked for that is smaller: what one packet carries costs a whole packet.
     pub least: Bytes,
     /// The encoder's max rate: no frame is larger than what it has left ([`CAP_DEPTH`](super::CAP_DEPTH)). `None` for none.
@@ -86,6 +92,7 @@ impl Default for Config {
             encodes_in: Span::from_millis(6),
             asks_up_to: 4.0,
             intervals: 1.3,
+            before_next: None,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
             forced_within: Span::from_millis(220),
@@ -105,6 +112,8 @@ impl Default for Config {
 const MOST_REPAIR: f64 = 0.75;
 /// Encoding times are smoothed over so many pictures.
 const ENCODINGS: i64 = 8;
+/// A camera is slow whose pictures are this many times as far apart as those that the shares are for: 50 ms.
+const SLOW: f64 = 1.5;
 /// Max number of candidates.
 const MAX_CANDIDATES: usize = 8;
 
@@ -122,6 +131,7 @@ impl Config {
             "1 to 8 shares above 0, largest first, such as [0.4, 0.2]",
         )?;
         check("budgeted.intervals", self.intervals).within(above_to(0.0, 100.0), "1.2")?;
+        check("budgeted.before_next", self.before_next.unwrap_or(1.0)).within(above_to(0.0, 1.0), "0.65, or absent")?;
         check("budgeted.asks_up_to", self.asks_up_to).within(1.0..=100.0, "4")?;
         check("budgeted.least", self.least).within(above(Bytes::ZERO), "600B")?;
         check("budgeted.max_rate", self.max_rate.unwrap_or(Rate::MAX))
@@ -144,6 +154,7 @@ impl Config {
             safeguards: self.safeguards.build()?,
             cap: Cap::new(self.max_rate),
             config: self.clone(),
+            before_next: BeforeNext::default(),
             silence: Silence::default(),
             forced: None,
             forcing: false,
@@ -178,6 +189,7 @@ pub struct Budgeted {
     opening: Option<Opening>,
     recovery: Recovery,
     safeguards: Safeguards,
+    before_next: BeforeNext,
     silence: Silence,
     /// The last forced frame.
     forced: Option<Forced>,
@@ -219,6 +231,18 @@ impl Budgeted {
         let free = self.free(view);
         // Where nothing is free, how much too much is under way is not known.
         if free == Bytes::ZERO { free } else { free + carried.scale(1.0 - view.repair_share) }
+    }
+
+    /// How many pictures of the interval that the shares are for would have been taken in that of the camera.
+    fn frames(&self, view: &View) -> f64 {
+        self.config.shares_for.map_or(1.0, |interval| view.interval.ratio(interval).max(1.0))
+    }
+
+    /// Bytes of a frame that is to be shown before the next picture is taken, where the camera is slow and they are enough.
+    fn before_next(&self, view: &View) -> Option<Bytes> {
+        let least = self.config.before_next.filter(|_| self.frames(view) >= SLOW)?;
+        let left = self.before_next.left(view, self.encoding).filter(|left| *left >= view.interval.scale(least))?;
+        Some(view.limits.capacity.over(left).scale(view.payload_share))
     }
 
     /// The opening while it lasts.
@@ -276,10 +300,11 @@ impl FramePolicy for Budgeted {
         }
         let Config { least, cores, intervals, .. } = self.config;
         let most = view.limits.capacity.over(view.interval).scale(intervals * view.payload_share);
+        let most = self.before_next(view).map_or(most, |left| left.min(most));
         let first = self.config.shares[0];
         // A new size begins with a keyframe: everything that is free for the first candidate.
         let whole = self.ladder.as_ref().is_some_and(Ladder::changes);
-        let frames = self.config.shares_for.map_or(1.0, |interval| view.interval.ratio(interval).max(1.0));
+        let frames = self.frames(view);
         let of_all = |share: f64| if frames > 1.0 { 1.0 - libm::pow(1.0 - share.min(1.0), frames) } else { share };
         let opening = self.opening(view.now).map(Opening::share);
         let sized = |share: &f64| {
@@ -360,6 +385,7 @@ impl FramePolicy for Budgeted {
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.silence.on_feedback(feedback);
+        self.before_next.on_feedback(feedback);
         if feedback.has_arrivals() {
             let opens = self.opening.as_mut().is_some_and(|opening| opening.on_arrival(feedback.now));
             self.ladder.iter_mut().filter(|_| opens).for_each(Ladder::open);

@@ -385,3 +385,33 @@ fn where_the_last_silence_was_a_burst_of_losses_a_frame_goes_with_each_picture_o
     assert_eq!(after_a_silence(true).len(), 10);
     assert_eq!(after_a_silence(false), [1200, 1365]);
 }
+
+#[test]
+fn frames_of_a_slow_camera_leave_out_what_would_be_shown_after_the_next_picture_was_taken() {
+    let least = |before_next| {
+        let shares_for = Some(Span::from_millis(33));
+        let config = Config { shares: vec![1.0], ladder: None, opening: None, shares_for, before_next, ..pair() };
+        config.build(Size::HD).unwrap()
+    };
+    // Of the interval, the way of half a round trip of 20 ms and 5 ms to spare; the path carries 500 bytes in a ms, and
+    // four fifths of them are payload.
+    for (before_next, interval, size) in [
+        (Some(0.65), 66, (66 - 10 - 5) * 400),
+        (Some(0.7), 66, (66 - 10 - 5) * 400),
+        // 51 ms are 0.77 of it.
+        (Some(0.8), 66, 66 * 400 * 13 / 10),
+        (None, 66, 66 * 400 * 13 / 10),
+        // No slow camera.
+        (Some(0.65), 48, 48 * 400 * 13 / 10),
+    ] {
+        let mut policy = least(before_next);
+        let mut packet = SentPacket::new(PacketId(0), MS(100), Bytes::new(1000));
+        for round_trip in [20, 90] {
+            packet.at = MS(200 - round_trip);
+            let reports = [Report::new(packet, Fate::arrived(MS(150)))];
+            policy.on_feedback(&Feedback::new(MS(200), Cause::Report, &reports));
+        }
+        let view = View { interval: Span::from_millis(interval), ..view(MS(200), 100_000) };
+        assert_eq!(sizes(policy.plan(&view)), [size as u64], "{before_next:?} of {interval} ms");
+    }
+}

@@ -53,8 +53,9 @@ pub struct Config {
     /// No candidate takes more than the path carries in this many intervals of the camera: frames of like sizes arrive
     /// evenly, and a large one delays those behind it.
     pub intervals: f64,
-    /// Of pictures one and a half times as far apart as `shares_for` none takes more than lets it be shown before the next is
-    /// taken, if that is at least this share of what the path carries in an interval. `None` for frames of all of it.
+    /// Least share of an interval: a frame of a camera whose pictures are at least one and a half times as far apart as
+    /// `shares_for` takes no more than the path carries before the next picture is taken, if the way and the codecs leave
+    /// that much of the interval. `None` for frames of all of it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub before_next: Option<f64>,
     /// No candidate is asked for that is smaller: what one packet carries costs a whole packet.

@@ -73,9 +73,11 @@ const MUCH_LESS: f64 = 0.9;
 const TRIALS: u8 = 3;
 /// The greatest step up; each is twice as large as the last, from the first.
 const STEPS: (f64, f64) = (0.05, 0.2);
-/// A rate of which less than this is used says nothing of a higher one. An encoder that makes a tenth of what it is asked for,
-/// four times what is wanted, uses a quarter of it.
-const USED: f64 = 0.1;
+/// A rate of which less than the former share is used says nothing of a higher one; once it has been held for two seconds
+/// without a loss, less than the latter. An encoder that makes a tenth of what it is asked for, four times what is wanted,
+/// uses a quarter of it.
+const USED: (f64, f64) = (0.45, 0.1);
+const QUIET: Span = Span::from_secs(2);
 /// So little may always be tried: frames are single packets.
 const LITTLE: Rate = Rate::from_kbps(200);
 /// At less than that, more than what failed is tried again after so many steps: the smallest frames may need more.
@@ -273,7 +275,7 @@ impl Policer {
                 Some(("lower", "packets are lost again"))
             }
             State::Held { rate, step, next, failed }
-                if now >= next && self.sent(newest).max(LITTLE) >= rate.scale(USED) =>
+                if now >= next && self.sent(newest).max(LITTLE) >= rate.scale(self.least_used(now)) =>
             {
                 let near = failed.scale(NEAR);
                 // Up to what failed, then, after a while, beyond it.
@@ -293,6 +295,11 @@ impl Policer {
             }
             State::Held { .. } => None,
         }
+    }
+
+    /// The share of a held rate that must be used for it to be raised.
+    fn least_used(&self, now: Time) -> f64 {
+        if now - self.since >= QUIET { USED.1 } else { USED.0 }
     }
 
     /// The losses are random.

@@ -26,8 +26,7 @@ pub(super) struct BeforeNext {
 impl BeforeNext {
     /// Takes feedback on packets.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        let arrived = feedback.reports.iter().filter(|report| report.arrival().is_some());
-        if let Some(round_trip) = arrived.map(|report| feedback.now - report.packet.at).min() {
+        if let Some(round_trip) = feedback.reports.iter().filter_map(|report| feedback.rtt_sample(report)).min() {
             self.round_trip.add(feedback.now, round_trip, MEMORY);
         }
     }

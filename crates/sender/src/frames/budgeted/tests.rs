@@ -388,7 +388,7 @@ fn where_the_last_silence_was_a_burst_of_losses_a_frame_goes_with_each_picture_o
 
 #[test]
 fn frames_of_a_slow_camera_leave_out_what_would_be_shown_after_the_next_picture_was_taken() {
-    let least = |before_next| {
+    let slow = |before_next| {
         let shares_for = Some(Span::from_millis(33));
         let config = Config { shares: vec![1.0], ladder: None, opening: None, shares_for, before_next, ..pair() };
         config.build(Size::HD).unwrap()
@@ -404,12 +404,15 @@ fn frames_of_a_slow_camera_leave_out_what_would_be_shown_after_the_next_picture_
         // No slow camera.
         (Some(0.65), 48, 48 * 400 * 13 / 10),
     ] {
-        let mut policy = least(before_next);
+        let mut policy = slow(before_next);
         let mut packet = SentPacket::new(PacketId(0), MS(100), Bytes::new(1000));
         for round_trip in [20, 90] {
             packet.at = MS(200 - round_trip);
-            let reports = [Report::new(packet, Fate::arrived(MS(150)))];
-            policy.on_feedback(&Feedback::new(MS(200), Cause::Report, &reports));
+            let reports = [Report::new(packet, Fate::arrived(MS(200)))];
+            let mut feedback = Feedback::new(MS(200), Cause::Report, &reports);
+            let round_trip = Some(MS(200) - packet.at);
+            (feedback.path_rtt, feedback.newest_delay) = (round_trip, round_trip);
+            policy.on_feedback(&feedback);
         }
         let view = View { interval: Span::from_millis(interval), ..view(MS(200), 100_000) };
         assert_eq!(sizes(policy.plan(&view)), [size as u64], "{before_next:?} of {interval} ms");

@@ -49,8 +49,6 @@ pub(super) struct Deliveries {
     /// Packets not known to have arrived that may stand for others, and the first and last frame of those.
     repairs: BTreeMap<PacketId, (u64, u64)>,
     newest: u64,
-    /// How long after a frame a later one that does not need it must be complete for the former to be decoded for certain.
-    pub(super) decoding: Span,
 }
 
 impl Deliveries {
@@ -94,8 +92,9 @@ impl Deliveries {
         self.sent.iter().any(|sent| sent.frame > frame && sent.missing == 0)
     }
 
-    /// Takes feedback on packets.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+    /// Takes feedback on packets. For a frame to be decoded for certain, a later one that does not need it must be complete
+    /// this much later.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, decoding: Span) {
         let arrival = |report: &thalweg_control::Report| Some((report.arrival()?, report.packet.place?.frame));
         let mut arrivals: Vec<(Time, u64)> = feedback.reports.iter().filter_map(arrival).collect();
         arrivals.sort_unstable();
@@ -114,7 +113,9 @@ impl Deliveries {
                 self.of(frames).for_each(|sent| sent.arrivals.push(at));
             }
         }
-        while let Some((index, at)) = (0..self.sent.len()).find_map(|index| Some((index, self.decoded_at(index)?))) {
+        while let Some((index, at)) =
+            (0..self.sent.len()).find_map(|index| Some((index, self.decoded_at(index, decoding)?)))
+        {
             self.decoded.insert(self.sent[index].frame, at);
             // Earlier frames that are not decoded by now can no longer be.
             self.sent.drain(..=index);
@@ -122,7 +123,7 @@ impl Deliveries {
     }
 
     /// When a frame was decoded, if that is certain.
-    fn decoded_at(&self, index: usize) -> Option<Time> {
+    fn decoded_at(&self, index: usize, decoding: Span) -> Option<Time> {
         let sent = &self.sent[index];
         let whole = sent.arrived.filter(|_| sent.missing == 0)?;
         let at = match sent.needs {
@@ -133,7 +134,7 @@ impl Deliveries {
         for later in self.sent.range(index + 1..).take_while(|later| later.frame <= sent.rivals) {
             if later.needs.is_some_and(|needed| followers.contains(&needed)) {
                 followers.insert(later.frame);
-            } else if !later.is_complete_after(at + self.decoding) {
+            } else if !later.is_complete_after(at + decoding) {
                 return None;
             }
         }

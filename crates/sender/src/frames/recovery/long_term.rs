@@ -174,24 +174,34 @@ impl LongTermBuffers {
     /// The frame that was to be kept, and those that need it, are taken for lost.
     fn give_up(&mut self, now: Time) {
         self.candidate = None;
-        if now < self.independent_until {
-            return;
-        }
-        self.alone = (self.alone * 2).max(ALONE.0);
-        if self.alone > ALONE.1 {
-            self.alone = ALONE.1;
+        let longer = (self.alone * 2).max(ALONE.0);
+        self.do_without(now, longer.min(ALONE.1));
+        if longer > ALONE.1 && now >= self.independent_until {
             self.independent_until = now + INDEPENDENT;
         }
-        self.alone_until = now + self.alone;
     }
 
     /// The frame that was to be kept was decoded.
     fn keep(&mut self, now: Time, kept: (LongTerm, u64)) {
         self.acknowledged = Some(kept);
         self.candidate = None;
+        self.do_without(now, self.alone / 2);
+    }
+
+    /// Frames refer to the acknowledged picture alone for this long, unless they do without one on its way anyway.
+    fn do_without(&mut self, now: Time, alone: Span) {
         if now >= self.independent_until {
-            self.alone = self.alone / 2;
-            self.alone_until = now + self.alone;
+            self.alone = alone;
+            self.alone_until = now + alone;
+        }
+    }
+
+    /// How much later than a frame one that does not need it must be complete for the former to be decoded for certain.
+    fn decoding(&self, now: Time) -> Span {
+        match self.expects_overtaking {
+            false => Span::ZERO,
+            true if now < self.independent_until => DECODING.0,
+            true => DECODING.1,
         }
     }
 
@@ -215,10 +225,7 @@ impl LongTermBuffers {
                 self.give_up(feedback.now);
             }
         }
-        if self.expects_overtaking {
-            self.deliveries.decoding = if feedback.now < self.independent_until { DECODING.0 } else { DECODING.1 };
-        }
-        self.deliveries.on_feedback(feedback);
+        self.deliveries.on_feedback(feedback, self.decoding(feedback.now));
         if let Some((buffer, frame)) = self.candidate {
             match self.deliveries.verdict(frame) {
                 Some(true) => self.keep(feedback.now, (buffer, frame)),

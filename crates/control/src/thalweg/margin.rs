@@ -35,6 +35,10 @@ pub struct Config {
     /// `None` where each pause counts as a queue.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub pauses: Option<Span>,
+    /// The budget where others' packets are among ours: the same for all, since of flows with the same packets under way
+    /// beyond it each gets as much, whenever its camera takes pictures; `None` where hindsight chooses there too.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub shared: Option<Span>,
 }
 
 /// Pauses are regular if one comes as long after another as that after the one before, by this share.
@@ -51,6 +55,7 @@ impl Default for Config {
             max: Span::from_millis(160),
             cautious: Span::from_millis(500),
             pauses: Some(Span::from_millis(160)),
+            shared: Some(Span::from_millis(60)),
         }
     }
 }
@@ -66,6 +71,7 @@ impl Config {
         check("margin and budget", format_args!("min {}, budget {initial}, max {}", self.min, self.max))
             .is(self.min > Span::ZERO && self.min <= initial && initial <= self.max, "0 < min <= budget <= max")?;
         check("margin.cautious", self.cautious).within(Span::ZERO.., "500ms")?;
+        check("margin.shared", self.shared.unwrap_or(self.min)).within(above(Span::ZERO), "60ms, or absent")?;
         check("margin.pauses", self.pauses.unwrap_or_default()).within(Span::ZERO.., "160ms, or absent")?;
         let step = (self.max - self.min) / (CANDIDATES as i64 - 1);
         let candidates =
@@ -144,8 +150,11 @@ pub(super) struct Margin {
 }
 
 impl Margin {
-    /// The budget in force.
-    pub(super) fn budget(&self, now: Time) -> Span {
+    /// The budget in force, while others' packets are among ours or not.
+    pub(super) fn budget(&self, now: Time, is_shared: bool) -> Span {
+        if let Some(shared) = self.config.shared.filter(|_| is_shared) {
+            return shared;
+        }
         if now < self.cautious_until { self.best.min(self.initial) } else { self.best }
     }
 
@@ -172,7 +181,8 @@ impl Margin {
         self.best = self.initial;
     }
 
-    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
+    /// Takes a packet that leaves, and the budget in force.
+    pub(super) fn on_sent(&mut self, packet: &SentPacket, budget: Span) {
         let Some(place) = packet.place.filter(|place| packet.payload == Payload::Media && place.first) else { return };
         if self.under_way.len() == REMEMBERED {
             self.under_way.pop_front();
@@ -180,7 +190,6 @@ impl Margin {
         // A pause is no interval.
         let interval =
             self.under_way.back().map_or(Span::ZERO, |before| (packet.at - before.began).min(self.config.bound));
-        let budget = self.budget(packet.at);
         self.under_way.push_back(UnderWay { frame: place.frame, began: packet.at, interval, budget, ahead: None });
     }
 

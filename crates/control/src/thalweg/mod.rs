@@ -136,7 +136,7 @@ impl Thalweg {
     }
 
     fn budget(&self) -> Span {
-        self.margin.as_ref().map_or(self.config.budget, |margin| margin.budget(self.now))
+        self.margin.as_ref().map_or(self.config.budget, |margin| margin.budget(self.now, self.is_shared()))
     }
 
     fn capacity(&self) -> Rate {
@@ -473,8 +473,9 @@ impl Controller for Thalweg {
         if let Some(competing) = &mut self.competing {
             competing.on_sent(packet);
         }
+        let budget = self.budget();
         if let Some(margin) = &mut self.margin {
-            margin.on_sent(packet);
+            margin.on_sent(packet, budget);
         }
         if self.trains.as_mut().is_some_and(|trains| trains.on_sent(packet)) {
             self.decide(

@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-use crate::packet::SentPacket;
+use crate::packet::{Payload, SentPacket};
 
 /// Packets that waited count for so long.
 pub(super) const WINDOW: Span = Span::from_secs(1);
@@ -42,12 +42,19 @@ pub(super) struct Cross {
     between: Sums,
     /// The newest packet that arrived, and whether its frame waited.
     newest: Option<(Time, SentPacket, bool)>,
+    /// Audio since then.
+    audio: Bytes,
 }
 
 impl Cross {
     /// Takes a packet that arrived at `at`, and would have at `due` by the latest on an empty path; packets sent within
-    /// `together` of one another are of one frame.
+    /// `together` of one another are of one frame. Audio is ours, but comes too often to tell a wait from jitter.
     pub(super) fn on_arrival(&mut self, at: Time, packet: &SentPacket, due: Time, together: Span) {
+        if packet.payload == Payload::Audio {
+            self.audio += packet.size;
+            return;
+        }
+        let audio = core::mem::take(&mut self.audio);
         let before = self.newest.filter(|(_, newest, _)| newest.id < packet.id);
         if before.is_none() && self.newest.is_some() {
             // Reordered.
@@ -57,7 +64,7 @@ impl Cross {
         let waited = before.is_some_and(|(newest, _, waited)| if within { waited } else { newest >= due });
         self.newest = Some((at, *packet, waited));
         if let Some((newest, _, _)) = before.filter(|_| waited) {
-            let served = Served { at, took: at - newest, size: packet.size, within };
+            let served = Served { at, took: at - newest, size: packet.size + audio, within };
             let sums = self.of(within);
             *sums = Sums { took: sums.took + served.took, size: sums.size + served.size, packets: sums.packets + 1 };
             self.served.push_back(served);
@@ -130,6 +137,23 @@ mod tests {
     fn a_queue_of_our_own_frames_has_no_packets_of_others() {
         let cross = played(0, false);
         assert_eq!((cross.path(), cross.share()), (Some(Rate::from_kbps(4000)), Some(0.0)));
+    }
+
+    #[test]
+    fn audio_that_jitter_delays_behind_a_frame_is_no_traffic_of_others() {
+        // When packets leave and arrive: two frames, the second behind the first, and audio.
+        let frames = [(0, 27), (0, 29), (0, 31), (0, 33), (6, 35), (6, 37), (6, 39), (6, 41)];
+        let media = frames.map(|times| (times, Payload::Media, 1000));
+        let packets = media.into_iter().chain([((11, 47), Payload::Audio, 100)]);
+        let mut cross = Cross::default();
+        for (id, (begin, ((left, arrives), payload, size))) in
+            (0..).zip((0..50).flat_map(|pair| packets.clone().map(move |packet| (40 * pair, packet))))
+        {
+            let sent = Time::from_millis(begin + left);
+            let packet = SentPacket { payload, ..SentPacket::new(PacketId(id), sent, Bytes::new(size)) };
+            cross.on_arrival(Time::from_millis(begin + arrives), &packet, sent + Span::from_millis(27), TOGETHER);
+        }
+        assert_eq!(cross.share(), Some(0.0));
     }
 
     #[test]

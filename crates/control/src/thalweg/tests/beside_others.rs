@@ -44,6 +44,18 @@ fn a_queue_of_others_that_does_not_drain_is_competed_for_within_two_seconds() {
 }
 
 #[test]
+fn while_others_packets_are_among_ours_the_budget_is_the_same_for_all() {
+    let margin = margin::Config { shared: Some(Span::from_millis(33)), ..margin::Config::default() };
+    let mut flow = Flow::new(Thalweg::new(Config { margin: Some(margin), ..competing() }).unwrap());
+    let mut budgets = Vec::new();
+    for (from, until, queue) in [(0, 25, 0), (25, 40, 60), (40, 80, 0)] {
+        frames(&mut flow, from..until, 4, queue);
+        budgets.push(flow.budget());
+    }
+    assert_eq!(budgets, [steady().budget, Span::from_millis(33), steady().budget]);
+}
+
+#[test]
 fn without_the_part_the_same_queue_is_given_way_to() {
     let mut flow = beside(steady());
     assert!(!decided(&mut flow).contains(&"compete"));

@@ -337,8 +337,10 @@ impl Engine {
         self.next_id += 1;
         self.probe_packets = self.probe_packets.saturating_sub(1);
         self.parts.controller.on_sent(&sent);
-        // A controller that limits frame sizes allows less after every packet; the others change only on feedback.
-        if sent.probe.is_some() || self.limits.media.frame().is_some() {
+        // A controller that limits frame sizes allows less after every packet, and one may ask for a probe behind it; the
+        // others change only on feedback.
+        let asks = || self.parts.controller.limits().probe != self.limits.probe;
+        if sent.probe.is_some() || self.limits.media.frame().is_some() || asks() {
             self.changed.controller = true;
         }
         let repeats = match content {

@@ -69,15 +69,25 @@ fn waits(run: &Run, from: f64, to: f64) -> f64 {
 #[test]
 fn beside_cubic_behind_one_bdp_each_has_about_half_and_the_queue_is_short_again_once_it_has_left() {
     for (scheme, kbps) in [("thalweg", 2000), ("thalweg", 6000), ("thalweg:standard-decoder", 4000)] {
-        let scenario = beside(kbps, 1.0, cubic());
-        let run = play(&scenario, kbps, &competing(scheme, true));
-        let (with, delay) = (share(&run, 25.0, 50.0), waits(&run, 60.0, 70.0));
-        assert!((0.38..=0.65).contains(&with), "{scheme} has {with} of {kbps} kbps");
-        assert!((25.0..=55.0).contains(&delay), "{scheme} waits {delay} ms");
-        let (entered, left) = (times(&run, "compete"), times(&run, "yield"));
-        assert!(!entered.is_empty() && (10.5..15.0).contains(&entered[0]), "{entered:?}");
-        assert!(left.last().is_some_and(|left| (50.0..60.0).contains(left)), "{left:?}");
-        let without = share(&play(&scenario, kbps, &competing(scheme, false)), 25.0, 50.0);
+        let (mut shares, seeds) = ([0.0; 2], 1..=4);
+        for seed in seeds.clone() {
+            let scenario = Scenario { seed: Seed::new(seed), ..beside(kbps, 1.0, cubic()) };
+            let run = play(&scenario, kbps, &competing(scheme, true));
+            let delay = waits(&run, 60.0, 70.0);
+            assert!((25.0..=55.0).contains(&delay), "{scheme} waits {delay} ms, seed {seed}");
+            if seed == 1 {
+                let (entered, left) = (times(&run, "compete"), times(&run, "yield"));
+                assert!(!entered.is_empty() && (10.5..15.0).contains(&entered[0]), "{entered:?}");
+                assert!(left.last().is_some_and(|left| (50.0..60.0).contains(left)), "{left:?}");
+            }
+            let without = play(&scenario, kbps, &competing(scheme, false));
+            for (sum, run) in shares.iter_mut().zip([&run, &without]) {
+                *sum += share(run, 25.0, 50.0);
+            }
+        }
+        let [with, without] = shares.map(|sum| sum / seeds.clone().count() as f64);
+        println!("{scheme}, {kbps} kbps: {with:.2}, {without:.2} without");
+        assert!((0.4..=0.6).contains(&with), "{scheme} has {with} of {kbps} kbps");
         // What the queue has no room for waits in the sender then, and is taken for our share where Cubic gives up its own.
         assert!((0.0..0.45).contains(&without) && without < 0.8 * with, "{without} and {with}");
     }
@@ -101,7 +111,9 @@ fn datagrams_that_do_not_listen_are_not_competed_with() {
 
 #[test]
 fn beside_gcc_and_alone_there_is_nothing_to_compete_with() {
-    let gcc = Sender { scheme: "gcc".into(), video: None, from: Span::from_secs(10), until: None };
+    // Its camera takes its pictures a third of an interval after ours. Where both leave at the same moment the packets of a
+    // frame of ours may have a whole one of its between them (docs/thalweg.md).
+    let gcc = Sender { scheme: "gcc".into(), video: None, from: Span::from_millis(10_011), until: None };
     let scenario = beside(4000, 10.0, Competitor::Sender(gcc));
     let theirs_of = |seed| {
         let scenario = Scenario { seed: Seed::new(seed), ..scenario.clone() };

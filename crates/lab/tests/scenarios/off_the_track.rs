@@ -266,6 +266,20 @@ fn on_links_that_the_hunt_found_the_picture_is_no_worse_than_that_of_gcc_and_the
 }
 
 #[test]
+fn where_packets_overtake_one_another_a_lost_report_is_no_lost_packet() {
+    let hops = vec![
+        rate("5Mbps"),
+        toml::from_str("delay = { delay = '20ms', jitter = { uniform = { max = '48ms' } }, reorders = true }").unwrap(),
+    ];
+    let mut scenario = scenario(hops, 40);
+    scenario.reverse.hops.insert(0, toml::from_str("loss = { random = { probability = 0.1 } }").unwrap());
+    let (mbps, ssim) = means(&scenario, "thalweg");
+    let (_, other) = means(&scenario, "gcc");
+    // 1.5 Mbps where the report that a packet has arrived after all is its only one.
+    assert!((2.8..4.6).contains(&mbps) && ssim > other + 1.0, "{mbps} Mbps, {ssim} dB, gcc {other}");
+}
+
+#[test]
 fn few_pictures_over_a_short_way_are_shown_before_the_next_is_taken() {
     let short = || delay("5ms", Jitter::None);
     let mut scenario = scenario(vec![rate("4Mbps"), short()], 40);

@@ -4,22 +4,23 @@ mod arrivals;
 mod congestion;
 mod extended;
 pub(crate) mod path;
+mod per_packet;
 mod transport;
 
 use std::collections::VecDeque;
 
-use thalweg_control::{Acknowledgement, PacketId};
+use thalweg_control::PacketId;
 use thalweg_types::{FeedbackStyle, Packet};
 use thalweg_units::{Bytes, Seed, Span, Time};
 use thalweg_wire::rtcp;
 
 use super::drift::Drift;
 use super::message::{About, EVERYTHING, MEDIA, Message, RECEIVER, datagram};
-use arrivals::Arrivals;
 pub(crate) use congestion::Congestion;
 use congestion::INTERVAL as CCFB_INTERVAL;
 use extended::Extended;
 pub(crate) use extended::ExtendedStreams;
+use per_packet::PerPacket;
 pub(crate) use transport::{INTERVAL as TWCC_INTERVAL, Transport};
 
 /// When RFC 8888's reports leave that follow frames (specs/l4s.md 4.1).
@@ -61,9 +62,7 @@ pub(super) struct Reports {
 
 #[derive(Debug)]
 enum Form {
-    /// Pending acknowledgements, and recent arrivals: a copy that the path made of a packet arrives later than the
-    /// packet did, and would be taken for it where the report on the packet is lost.
-    Reported(Vec<Acknowledgement>, Arrivals),
+    PerPacket(PerPacket),
     Transport(Transport),
     Congestion(Congestion),
     Extended(Extended),
@@ -72,7 +71,7 @@ enum Form {
 impl Reports {
     pub(super) fn new(style: FeedbackStyle, clock_offset: Span) -> Reports {
         let form = match style {
-            FeedbackStyle::PerPacket => Form::Reported(Vec::new(), Arrivals::new(transport::MEMORY)),
+            FeedbackStyle::PerPacket => Form::PerPacket(PerPacket::new(transport::MEMORY)),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
             FeedbackStyle::Ccfb
             | FeedbackStyle::CcfbOnRequest
@@ -104,15 +103,7 @@ impl Reports {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> bool {
         let (here, sent) = (self.here(now), &packet.sent);
         let is_new = match &mut self.form {
-            Form::Reported(acknowledgements, arrivals) => {
-                let is_new = arrivals.on_packet(here, sent.id.0);
-                if is_new {
-                    let missing = arrivals.take().into_iter().filter(|(_, arrival)| arrival.is_none());
-                    acknowledgements.extend(missing.map(|(id, _)| Acknowledgement::new(PacketId(id), None)));
-                    acknowledgements.push(Acknowledgement::new(sent.id, Some(here)).with_ecn(sent.ecn));
-                }
-                is_new
-            }
+            Form::PerPacket(reports) => reports.on_packet(here, sent),
             Form::Transport(transport) => transport.on_packet(here, sent.id.0),
             Form::Congestion(congestion) => congestion.on_packet((here, sent.ecn), EVERYTHING, sent.id.0),
             Form::Extended(extended) => {
@@ -136,8 +127,8 @@ impl Reports {
     /// When a packet is to be reported.
     fn due(&self, now: Time, packet: &Packet) -> Time {
         match &self.form {
-            Form::Reported(..) if packet.report_may_wait => now + CCFB_INTERVAL,
-            Form::Reported(..) => now,
+            Form::PerPacket(_) if packet.report_may_wait => now + TWCC_INTERVAL,
+            Form::PerPacket(_) => now,
             Form::Transport(_) if packet.requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,
             Form::Congestion(_) => match self.style {
@@ -167,11 +158,7 @@ impl Reports {
             (self.next, self.last) = (Time::NEVER, Some(now));
             let here = self.here(now);
             let datagrams = match &mut self.form {
-                Form::Reported(acknowledgements, _) => {
-                    acknowledgements.sort_by_key(|acknowledgement| acknowledgement.id);
-                    // Capacity for one, because nearly all reports hold one.
-                    return Some(Message::acknowledging(std::mem::replace(acknowledgements, Vec::with_capacity(1))));
-                }
+                Form::PerPacket(reports) => return Some(Message::acknowledging(reports.take())),
                 Form::Transport(transport) => transport.messages().into_iter().map(counted).collect(),
                 Form::Congestion(congestion) => congestion.messages(here).into_iter().map(counted).collect(),
                 Form::Extended(extended) => extended.datagrams(now),

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::{MessageReader, Receiver};
 use proptest::prelude::*;
-use thalweg_control::{FramePlace, PacketId, SentPacket};
+use thalweg_control::{Acknowledgement, FramePlace, SentPacket};
 use thalweg_types::feedback::RtcpFeedback;
 use thalweg_types::{Content, Packet};
 

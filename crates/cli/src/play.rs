@@ -147,6 +147,8 @@ pub(crate) struct Played {
 pub(crate) struct Interrupted {
     played: usize,
     jobs: usize,
+    /// What they are.
+    what: &'static str,
     /// How to go on; empty if it does not.
     fix: &'static str,
 }
@@ -156,29 +158,29 @@ const RESUME: &str = "the same command with --resume goes on";
 impl Interrupted {
     /// Interruption of a command that --resume goes on with.
     pub(crate) fn for_now(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, fix: RESUME }
+        Interrupted { played, jobs, what: "runs", fix: RESUME }
     }
 
     /// Interruption of a command that goes on by itself.
     pub(crate) fn until_again(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, fix: "the same command goes on" }
+        Interrupted { played, jobs, what: "runs", fix: "the same command goes on" }
     }
 
     /// Interruption of a command that would go on with --keep.
     pub(crate) fn for_want_of_a_folder(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, fix: "--keep FOLDER keeps each for the next time" }
+        Interrupted { played, jobs, what: "runs", fix: "--keep FOLDER keeps each for the next time" }
     }
 
     /// Interruption of a command that does not go on where it stopped.
     pub(crate) fn for_good(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, fix: "" }
+        Interrupted { played, jobs, what: "runs", fix: "" }
     }
 }
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Interrupted { played, jobs, fix } = self;
-        write!(f, "interrupted: {played} of {jobs} runs were finished")?;
+        let Interrupted { played, jobs, what, fix } = self;
+        write!(f, "interrupted: {played} of {jobs} {what} were finished")?;
         if fix.is_empty() { Ok(()) } else { write!(f, "; {fix}") }
     }
 }
@@ -226,7 +228,10 @@ pub(crate) fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> a
 
 /// Says how many evaluations of a search were finished, if the error is an interruption in one of them.
 pub(crate) fn stopped(error: anyhow::Error, evaluations: usize, wanted: usize) -> anyhow::Error {
-    if error.is::<Interrupted>() { Interrupted::for_now(evaluations, wanted).into() } else { error }
+    match error.is::<Interrupted>() {
+        true => Interrupted { what: "evaluations", ..Interrupted::for_now(evaluations, wanted) }.into(),
+        false => error,
+    }
 }
 
 fn is_interruption(error: &anyhow::Error) -> bool {

@@ -102,7 +102,7 @@ pub struct Scenario {
     /// How long the receiver holds frames back to show them evenly; `None` shows each when it is decoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playout: Option<playout::Config>,
-    /// How far the receiver's clock is ahead of the sender's.
+    /// How far the receiver's clock is ahead of the sender's, 0 to 365 days. No figure depends on it.
     #[serde(default)]
     pub clock_offset: Span,
     /// How much faster than the sender's the receiver's clock runs, in parts per million: -50000 to 50000, 100 or less of

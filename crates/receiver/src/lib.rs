@@ -90,12 +90,17 @@ pub struct Ready {
     pub discarded: bool,
 }
 
+/// The furthest that a receiver's clock is ahead: a year.
+const LONGEST_OFFSET: Span = Span::from_secs(365 * 24 * 3600);
+
 impl Receiver {
-    /// Creates a receiver with this feedback style, whose clock is this far ahead of the sender's.
+    /// Creates a receiver with this feedback style, whose clock is this far ahead of the sender's: 0 to 365 days, since times
+    /// begin at 0. One that is behind has the same figures as one that is ahead, because only differences count.
     ///
     /// # Errors
     /// When a parameter is out of range.
     pub fn new(kind: ReceiverKind, style: FeedbackStyle, clock_offset: Span) -> Result<Receiver, ConfigError> {
+        check("clock_offset", clock_offset).within(Span::ZERO..=LONGEST_OFFSET, "1.234s")?;
         let frames = match kind {
             ReceiverKind::Standard | ReceiverKind::Measures(_) => Frames::Standard(Standard::default()),
             ReceiverKind::Stateful(config) => Frames::Stateful(Stateful::new(config)?),

@@ -52,6 +52,12 @@ pub(crate) fn seed(text: &str) -> Result<Seed, String> {
     text.parse().map_err(|_| format!("invalid seed '{text}': a whole number from 0 to {}", u64::MAX))
 }
 
+/// How many scenarios a search tries.
+pub(crate) fn evaluations(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+    number.ok_or_else(|| format!("invalid number '{text}': a whole number from 1 to 1000000, such as 400"))
+}
+
 /// The reports of every sender; `None` for each scheme's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Feedback(pub(crate) Option<FeedbackStyle>);

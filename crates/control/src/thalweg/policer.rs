@@ -252,13 +252,16 @@ impl Policer {
                         "losses ended at a rate and without bursts: a policer, or a queue of few packets",
                     ));
                 }
-                // What passes of far too much says little: once more from here.
+                // What passes of far too much says little: once more from here. So does one rate below what was held without
+                // losses.
                 let less = |passed: &Rate| loss <= before * FEWER || *passed < rate.scale(MUCH_LESS);
-                if let Some(passed) = self.passed().filter(|_| trial < TRIALS).filter(less) {
-                    self.change(
-                        now,
-                        State::Trial { rate: passed.scale(share), loss: before, trial: trial + 1, failed },
-                    );
+                let next = match failed {
+                    Rate::MAX => self.passed().filter(less),
+                    _ => Some(self.passed().unwrap_or(rate).min(rate)),
+                };
+                if let Some(rate) = next.filter(|_| trial < TRIALS) {
+                    let (rate, trial) = (rate.scale(share), trial + 1);
+                    self.change(now, State::Trial { rate, loss: before, trial, failed });
                     return None;
                 }
                 Some(self.release(now, loss))

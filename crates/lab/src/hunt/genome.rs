@@ -88,7 +88,10 @@ impl Plan {
             let value = match gene.scale {
                 Scale::Linear => random.between(low, high),
                 Scale::Log => log_uniform(random, low, high.min(self.most(gene, genome, high)).max(low)),
-                Scale::OneOf(values) => values[random.below(values.len() as u64) as usize],
+                Scale::OneOf(values) => {
+                    let values: Vec<f64> = self.allowed(gene, values).collect();
+                    values[random.below(values.len() as u64) as usize]
+                }
             };
             genome.genes.insert(gene.name.into(), value);
         }
@@ -116,8 +119,8 @@ impl Plan {
             let distance = |known: &f64| (known - *value).abs();
             *value = match gene.scale {
                 Scale::OneOf(values) => {
-                    let nearest = values.iter().min_by(|one, other| distance(one).total_cmp(&distance(other)));
-                    nearest.copied().unwrap_or(low)
+                    let allowed = self.allowed(gene, values);
+                    allowed.min_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(low)
                 }
                 Scale::Linear | Scale::Log => rounded(value.clamp(low, high)),
             };

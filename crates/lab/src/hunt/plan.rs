@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Seed, Span, did_you_mean};
 
-use super::genes::{FEATURES, Feature, Gene, gene};
+use super::genes::{FEATURES, Feature, Gene, Scale, gene};
 use super::objective::TERMS;
 
 /// Whom to hunt, against whom, where and for how long.
@@ -72,6 +72,14 @@ const SHORTEST: Span = Span::from_secs(12);
 /// The longest.
 const LONGEST: Span = Span::from_secs(3600);
 
+/// What a hunt decides of every scenario, and what to write instead.
+const OWN: [(&str, &str); 4] = [
+    ("scenario.duration", "the hunt places changes within its own duration: write duration = '40s' in the hunt's file"),
+    ("scenario.seed", "the hunt plays its own seeds: write seeds = [1, 2] in the hunt's file"),
+    ("scenario.forward", "the hunt draws the link: write shares and ranges in the hunt's file (docs/hunt.md)"),
+    ("scenario.reverse", "the hunt draws the way back: write shares and ranges in the hunt's file (docs/hunt.md)"),
+];
+
 impl Plan {
     /// # Errors
     /// When it cannot be followed.
@@ -84,7 +92,15 @@ impl Plan {
             ((0.0..=1.0).contains(random), format!("random = {random} must be from 0 to 1")),
             (
                 !seeds.is_empty() && seeds.iter().enumerate().all(is_new),
-                "seeds must be a list without duplicates".into(),
+                format!("seeds = {seeds:?} must be at least one, none of them twice, such as [1, 2]"),
+            ),
+            (
+                self.scheme.is_none() || self.contestant.is_none(),
+                "scheme and contestant: either is hunted, not both: leave one out".into(),
+            ),
+            (
+                TERMS.iter().any(|term| self.weights.get(term.name) != Some(&0.0)),
+                "weights are all 0, so nothing is worse: leave out that of a term that counts".into(),
             ),
             (
                 (SHORTEST..=LONGEST).contains(duration),
@@ -92,6 +108,10 @@ impl Plan {
             ),
         ] {
             holds.then_some(()).ok_or(Invalid(why))?;
+        }
+        let own = self.set.iter().find_map(|set| OWN.iter().find(|(path, _)| set.starts_with(path)).zip(Some(set)));
+        if let Some(((_, instead), set)) = own {
+            return Err(Invalid(format!("set = '{set}': {instead}")));
         }
         let optional = FEATURES.iter().filter(|feature| !feature.is_always()).map(|feature| feature.name);
         known("shares", self.shares.keys(), optional)?;
@@ -110,9 +130,16 @@ impl Plan {
             }
         }
         let wrong = self.ranges.iter().filter_map(|(name, (low, high))| {
-            let Gene { low: least, high: most, .. } = gene(name)?;
+            let gene = gene(name)?;
+            let Gene { low: least, high: most, scale, .. } = gene;
             let fits = least <= low && low <= high && high <= most;
-            (!fits).then(|| format!("ranges: {name} = [{low}, {high}] must be a range within [{least}, {most}]"))
+            match scale {
+                Scale::OneOf(values) if self.allowed(gene, values).next().is_none() => {
+                    Some(format!("ranges: {name} = [{low}, {high}] must hold one of {values:?}"))
+                }
+                _ if fits => None,
+                _ => Some(format!("ranges: {name} = [{low}, {high}] must be a range within [{least}, {most}]")),
+            }
         });
         wrong.map(Invalid).next().map_or(Ok(()), Err)
     }
@@ -128,6 +155,12 @@ impl Plan {
     /// The range of a number.
     pub(super) fn range(&self, gene: &Gene) -> (f64, f64) {
         self.ranges.get(gene.name).copied().unwrap_or((gene.low, gene.high))
+    }
+
+    /// Those of a number's values that are in its range.
+    pub(super) fn allowed(&self, gene: &Gene, values: &'static [f64]) -> impl Iterator<Item = f64> {
+        let (low, high) = self.range(gene);
+        values.iter().copied().filter(move |value| (low..=high).contains(value))
     }
 
     /// The scheme of another sender on the path: the first reference that any program knows by its name.
@@ -150,8 +183,8 @@ fn known<'a>(
     let known: Vec<&str> = known.collect();
     let unknown = names.into_iter().find(|name| !known.contains(&name.as_str()));
     unknown.map_or(Ok(()), |name| {
-        let near = did_you_mean(name, known.iter().copied()).unwrap_or_default();
-        Err(Invalid(format!("{table}: unknown name '{name}': {near} (expected one of {})", known.join(", "))))
+        let near = did_you_mean(name, known.iter().copied()).map(|near| format!(": {near}")).unwrap_or_default();
+        Err(Invalid(format!("{table}: unknown name '{name}'{near} (expected one of {})", known.join(", "))))
     })
 }
 
@@ -174,7 +207,14 @@ mod tests {
         for (text, words) in [
             ("evaluations = 0", "from 1 to 1000000"),
             ("random = 2.0", "from 0 to 1"),
-            ("seeds = [1, 1]", "without duplicates"),
+            ("seeds = [1, 1]", "must be at least one, none of them twice"),
+            ("seeds = []", "seeds = [] must be at least one"),
+            ("scheme = 'gcc'\ncontestant = 'mine=./mine'", "either is hunted, not both"),
+            ("weights = { rate = 0, screen = 0, delay = 0, frozen = 0, recovery = 0 }", "weights are all 0"),
+            ("set = ['scenario.duration=10s']", "write duration = '40s'"),
+            ("set = ['scenario.forward.hops=[]']", "the hunt draws the link"),
+            ("ranges = { 'frame-rate.fps' = [31, 59] }", "must hold one of [15.0, 30.0, 60.0]"),
+            ("shares = { xyz = 0.5 }", "unknown name 'xyz' (expected one of"),
             ("duration = '5s'", "must be from 12s to 3600s"),
             ("against = []", "against = [\"gcc\"]"),
             ("weights = { rate = -1 }", "rate = -1 must be 0 or more"),

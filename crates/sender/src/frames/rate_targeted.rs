@@ -5,7 +5,7 @@ use alloc::vec;
 
 use thalweg_control::Demand;
 use thalweg_types::{EncodePlan, EncodedFrame, Target};
-use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::headroom::{self, Headroom};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
@@ -111,10 +111,11 @@ impl Reserve {
         Ok(self)
     }
 
-    /// The part of `base` that remains, given the queue in `view`.
-    fn leaves(&self, base: Rate, view: &View) -> Rate {
+    /// The part of `base` that remains, given the queue in `view`, of which `fresh` bytes have only just been encoded: where
+    /// encoding takes longer than the camera's interval, each picture waits for the frame before it.
+    fn leaves(&self, base: Rate, view: &View, fresh: Bytes) -> Rate {
         match *self {
-            Reserve::Drain(share) => share.rate(base, view.queue.bytes, Rate::ZERO, Rate::ZERO),
+            Reserve::Drain(share) => share.rate(base, view.queue.bytes.saturating_sub(fresh), Rate::ZERO, Rate::ZERO),
             Reserve::Cut { beyond, share } if view.queue.bytes > view.pacing.over(beyond) => base.scale(share),
             Reserve::Cut { .. } => base,
         }
@@ -186,6 +187,7 @@ impl Config {
             alphas: VecDeque::new(),
             pushback: Pushback::default(),
             target: self.encoder.min,
+            newest: (Time::ZERO, Bytes::ZERO),
         })
     }
 }
@@ -206,6 +208,8 @@ pub struct RateTargeted {
     alphas: VecDeque<(u64, f64)>,
     pushback: Pushback,
     target: Rate,
+    /// When the last frame was encoded, and its size.
+    newest: (Time, Bytes),
 }
 
 impl RateTargeted {
@@ -224,7 +228,8 @@ impl RateTargeted {
             TargetBase::PacingRateLessOverhead | TargetBase::PacingRate => view.pacing,
         };
         let base = self.target_forecast.as_mut().map_or(base, |target_forecast| target_forecast.of(view.now, base));
-        let base = self.reserve.map_or(base, |reserve| reserve.leaves(base, view));
+        let fresh = if self.newest.0 == view.now { self.newest.1 } else { Bytes::ZERO };
+        let base = self.reserve.map_or(base, |reserve| reserve.leaves(base, view, fresh));
         let base = match self.base {
             TargetBase::PacingRate => base,
             _ => base.scale(view.payload_share),
@@ -277,7 +282,8 @@ impl FramePolicy for RateTargeted {
         (!candidates.is_empty()).then_some(0)
     }
 
-    fn on_queued(&mut self, _now: Time, frame: u64, _encoded: &EncodedFrame, _packets: u16) {
+    fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, _packets: u16) {
+        self.newest = (now, encoded.size);
         if self.headroom.is_some() {
             self.alphas.push_back((frame, self.alpha()));
         }
@@ -319,10 +325,8 @@ impl FramePolicy for RateTargeted {
 
 #[cfg(test)]
 mod tests {
-    use thalweg_control::{MediaLimit, SendLimits};
-    use thalweg_units::Bytes;
-
     use super::*;
+    use thalweg_control::{MediaLimit, SendLimits};
 
     #[test]
     fn nothing_is_encoded_while_the_queue_holds_more_than_two_seconds() {
@@ -340,6 +344,25 @@ mod tests {
         assert_eq!(plan(100_001), FramePlan::Skip(Why::QueueLong));
         assert!(matches!(plan(100_000), FramePlan::Encode(_)));
         assert!(Config { queue_limit: Some(Span::ZERO), ..Config::default() }.build(source).is_err());
+    }
+
+    #[test]
+    fn a_frame_that_was_encoded_at_this_moment_is_no_queue_to_be_drained() {
+        let source = Size { width: 1280, height: 720 };
+        let reserve = Some(Reserve::Drain(Share { headroom: 1.0, drain_within: Some(Span::from_millis(100)) }));
+        let mut policy = Config { reserve, ..Config::default() }.build(source).unwrap();
+        let mut target = |now: u64, queued: u64| {
+            let limits = SendLimits::of_rate(Rate::from_kbps(2000));
+            let mut view = View::new(Time::from_millis(now), limits, source, Span::from_millis(33));
+            view.queue = QueueView { bytes: Bytes::new(queued), packets: 5, oldest: Some(Time::ZERO) };
+            policy.on_queued(Time::from_millis(40), 0, &crate::testing::encoded(5000), 5);
+            let FramePlan::Encode(plan) = policy.plan(&view) else { panic!("it is encoded") };
+            plan.targets[0]
+        };
+        assert_eq!(target(40, 5000), Target::Rate(Rate::from_kbps(2000)));
+        // 5 kB in 100 ms are 400 kbps.
+        assert_eq!(target(40, 10_000), Target::Rate(Rate::from_kbps(1600)));
+        assert_eq!(target(73, 5000), Target::Rate(Rate::from_kbps(1600)));
     }
 
     #[test]

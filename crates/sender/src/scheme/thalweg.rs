@@ -35,7 +35,7 @@ fn loss_detection() -> LossDetectionConfig {
 
 /// Frames of shares for thirty pictures a second.
 fn frames(recovery: recovery::Config) -> FramesConfig {
-    let (shares_for, before_next) = (Some(Span::of_frame(30.0)), Some(0.65));
+    let (shares_for, before_next) = (Some(Span::of_frame(30.0)), Some(0.55));
     FramesConfig::Budgeted(budgeted::Config { shares_for, before_next, recovery, ..budgeted::Config::default() })
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PARAMETER=VALUE", value_parser = read_as::<Setting>)]
     set: Vec<String>,
     /// Scenarios to try (default: 400)
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::evaluations)]
     evaluations: Option<usize>,
     /// Seed of the search (default: 1)
     #[arg(long, value_parser = values::seed)]
@@ -129,14 +129,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let hunter = Hunter::open(arguments.plan()?, &arguments.effort)?;
     let out = &arguments.out;
     let (before, known) = (files::found_in(out, arguments.resume)?, [TRACE, PLAN, RESULT].map(PathBuf::from));
+    let header = hunter.header()?;
+    let begun = || -> anyhow::Result<TraceFile> {
+        let mut trace = TraceFile::open(&out.join(TRACE), arguments.resume)?;
+        trace.begin("hunt", |known: &Header| *known == header, || anyhow::Ok(header.clone()))?;
+        Ok(trace)
+    };
+    // A trace of other options is refused before anything of its hunt is written over.
+    let resumed = if arguments.resume { folder::hold(out).and_then(|()| begun()).map(Some)? } else { None };
     folder::prepare(out, &[&known[..], if arguments.resume { &before } else { &[] }].concat(), arguments.resume)?;
     interrupt::listen();
-    if !arguments.resume {
-        folder::write_whole(&out.join(PLAN), toml::to_string_pretty(hunter.plan())?.as_bytes())?;
-    }
-    let mut trace = TraceFile::open(&out.join(TRACE), arguments.resume)?;
-    let header = hunter.header()?;
-    trace.begin("hunt", |known: &Header| *known == header, || anyhow::Ok(header.clone()))?;
+    let mut trace = match resumed {
+        Some(trace) => trace,
+        None => {
+            folder::write_whole(&out.join(PLAN), toml::to_string_pretty(hunter.plan())?.as_bytes())?;
+            begun()?
+        }
+    };
     let search = searched(&hunter, &mut trace)?;
     let found = shrink::all(&hunter, &search, &mut trace)?;
     for failure in &found {

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use thalweg_lab::hunt::{Evaluation, KEPT, Search, judge, shrunk};
 use thalweg_lab::trace_file::TraceFile;
 
+use super::super::values;
 use super::hunter::Hunter;
 use super::results::{self, Failure};
 use super::{PLAN, TRACE, files, read};
@@ -18,7 +19,7 @@ pub(crate) struct Arguments {
     /// Folder of a failure, in that of its hunt
     folder: PathBuf,
     /// Scenarios to try
-    #[arg(long, value_name = "NUMBER", default_value = "200")]
+    #[arg(long, value_name = "NUMBER", default_value = "200", value_parser = values::evaluations)]
     evaluations: usize,
     #[command(flatten)]
     effort: Effort,
@@ -33,6 +34,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let known = files::read(at)?;
     let plan = hunt.join(PLAN);
+    if !plan.is_file() {
+        bail!("{}: no failure in the folder of its hunt: {} is missing", at.display(), plan.display());
+    }
     let hunter = Hunter::open(read(&plan)?, &arguments.effort).with_context(|| plan.display().to_string())?;
     folder::hold(at)?;
     interrupt::listen();

@@ -2,7 +2,8 @@
 //!
 //! A frame at the coarsest quantiser has a size below which it only repeats the last picture: about 1 kB at 720p
 //! (codecs/src/model/mod.rs). So the picture's size goes down when even the smallest candidate does not fit, as far as
-//! needed, or when even the best is at the coarsest quantiser; and up, one step at a time, when quantisers are fine. A
+//! needed, when even the best is at the coarsest quantiser, or when pictures are taken faster than they are encoded; and up,
+//! one step at a time, when quantisers are fine. A
 //! frame of a new size is a keyframe, which is several times as large as what follows: where it does not fit, a step up
 //! is taken back before it costs anything, and any other size goes down at once.
 
@@ -20,7 +21,8 @@ use crate::frames::resolution::rungs;
 pub struct LadderConfig {
     /// Heights of the rungs in pixels, smallest first; those above the camera's size are left out.
     pub heights: Vec<u16>,
-    /// Down when the smallest candidate exceeds its budget by this factor, or the best is at the coarsest quantiser ...
+    /// Down when the smallest candidate exceeds its budget by this factor, the best is at the coarsest quantiser, or encoding
+    /// takes longer than the camera's interval ...
     pub excess: f64,
     /// ... in as many pictures in a row.
     pub down_after: u32,
@@ -53,6 +55,8 @@ const RETRY: i64 = 10;
 /// The smallest frame of a size is proportional to its pixels to about this power (between the encoder model's fits,
 /// crates/codecs/src/model/content.rs).
 const SIZE_EXPONENT: f64 = 0.8;
+/// The share of the camera's interval in which pictures of another size are to be encoded: encoding times vary.
+const ENCODED_WITHIN: f64 = 0.8;
 
 impl LadderConfig {
     /// The ladder at the camera's own size.
@@ -77,6 +81,7 @@ impl LadderConfig {
             sent: None,
             budget: Bytes::ZERO,
             needed: Bytes::ZERO,
+            encoding: 0.0,
         })
     }
 }
@@ -100,6 +105,8 @@ pub(super) struct Ladder {
     budget: Bytes,
     /// The budget that the last step up lacked.
     needed: Bytes,
+    /// How long a picture is encoded, as a share of the camera's interval.
+    encoding: f64,
 }
 
 impl Ladder {
@@ -129,6 +136,11 @@ impl Ladder {
         self.opening = true;
     }
 
+    /// Pictures are encoded for this share of the camera's interval.
+    pub(super) fn on_encoded(&mut self, encoding: f64) {
+        self.encoding = encoding;
+    }
+
     /// The candidates of a picture, of which the smallest should have at most `budget` bytes; with nothing under way it
     /// would be `most`.
     pub(super) fn on_candidates(&mut self, now: Time, candidates: &[EncodedFrame], budget: Bytes, most: Bytes) {
@@ -152,12 +164,14 @@ impl Ladder {
         // A keyframe waits until it fits, if it ever does.
         let excess = excess_of(if smallest.keyframe { most } else { budget });
         let is_too_large = excess > if smallest.keyframe { 1.0 } else { self.config.excess };
-        self.coarse = if is_too_large || is_coarsest { self.coarse + 1 } else { 0 };
+        let is_late = self.encoding > 1.0;
+        self.coarse = if is_too_large || is_coarsest || is_late { self.coarse + 1 } else { 0 };
         let is_down = self.coarse >= self.config.down_after || (smallest.keyframe && is_too_large);
         if !is_down || self.level == 0 {
             return;
         }
-        let next = (0..self.level).rev().find(|level| self.fits(*level, excess)).unwrap_or(0);
+        let fits = |level: &usize| self.fits(*level, excess) && (!is_late || self.is_encoded_in_time(*level));
+        let next = (0..self.level).rev().find(fits).unwrap_or(0);
         self.needed = Bytes::ZERO;
         self.change(now, next);
     }
@@ -168,6 +182,13 @@ impl Ladder {
         excess * libm::pow(pixels(level) / pixels(self.level), SIZE_EXPONENT) <= 1.0
     }
 
+    /// Returns true if pictures of that level are encoded faster than they are taken: in a time that is proportional to their
+    /// pixels.
+    fn is_encoded_in_time(&self, level: usize) -> bool {
+        let pixels = |level: usize| self.rungs[level].pixels() as f64;
+        self.encoding * pixels(level) / pixels(self.level) <= ENCODED_WITHIN
+    }
+
     /// A candidate was sent.
     pub(super) fn on_queued(&mut self, now: Time, encoded: &EncodedFrame) {
         let is_fine = encoded.quantizer.is_some_and(|quantizer| quantizer <= self.config.up_quantizer);
@@ -176,7 +197,8 @@ impl Ladder {
         self.opening &= self.sent != Some(self.level);
         let waited = |stays: i64| self.changed.is_none_or(|changed| now - changed >= self.config.stay * stays);
         let may_rise = waited(1) && (self.budget >= self.needed || waited(RETRY));
-        if self.fine >= self.config.up_after && may_rise && self.level + 1 < self.rungs.len() {
+        let is_up = self.fine >= self.config.up_after && may_rise && self.level + 1 < self.rungs.len();
+        if is_up && self.is_encoded_in_time(self.level + 1) {
             self.change(now, self.level + 1);
         }
     }

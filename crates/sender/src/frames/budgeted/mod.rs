@@ -132,7 +132,7 @@ impl Config {
             "1 to 8 shares above 0, largest first, such as [0.4, 0.2]",
         )?;
         check("budgeted.intervals", self.intervals).within(above_to(0.0, 100.0), "1.2")?;
-        check("budgeted.before_next", self.before_next.unwrap_or(1.0)).within(above_to(0.0, 1.0), "0.65, or absent")?;
+        check("budgeted.before_next", self.before_next.unwrap_or(1.0)).within(above_to(0.0, 1.0), "0.55, or absent")?;
         check("budgeted.asks_up_to", self.asks_up_to).within(1.0..=100.0, "4")?;
         check("budgeted.least", self.least).within(above(Bytes::ZERO), "600B")?;
         check("budgeted.max_rate", self.max_rate.unwrap_or(Rate::MAX))
@@ -337,6 +337,7 @@ impl FramePolicy for Budgeted {
         if let Some(ladder) = self.ladder.as_mut().filter(|_| !says_nothing) {
             self.undershoot.on_made(self.asked, &candidates[smallest], ladder.fine());
             let most = self.free + view.in_flight.scale(view.payload_share);
+            ladder.on_encoded(self.encoding.ratio(view.interval));
             ladder.on_candidates(view.now, candidates, self.free.max(self.asked), most);
             // A keyframe of a size that turned out too large, or that has to wait.
             let made = &candidates[smallest];

@@ -80,6 +80,24 @@ fn while_a_picture_is_encoded_for_long_the_path_goes_on() {
 }
 
 #[test]
+fn a_size_that_is_encoded_for_longer_than_an_interval_is_left_for_one_that_is_not_and_not_returned_to() {
+    let mut policy = Config { opening: None, ..Config::default() }.build(Size::HD).unwrap();
+    let view = |at: u64| view(MS(at), 20_000);
+    let height = |policy: &Budgeted| policy.ladder.as_ref().unwrap().size().height;
+    // Of 720 lines a picture is encoded for 40 ms, 1.6 intervals; of others for as much less as it has fewer pixels.
+    for picture in 0..200 {
+        policy.plan(&view(picture * 50));
+        let size = policy.ladder.as_ref().unwrap().size();
+        let takes = 40 * size.pixels() / Size::HD.pixels();
+        let frame = made(2000, 20).with(|frame| frame.picture = size);
+        policy.choose(&view(picture * 50 + takes), core::slice::from_ref(&frame));
+        policy.on_queued(MS(picture * 50 + takes), picture, &frame, 2);
+    }
+    // Of 540 lines it would be 22.5 ms, 0.9 of an interval.
+    assert_eq!(height(&policy), 360);
+}
+
+#[test]
 fn no_frame_takes_more_than_the_encoders_max_rate_has_left() {
     let max_rate = Some(Rate::from_kbps(800));
     let mut policy = Config { ladder: None, max_rate, ..pair() }.build(Size::HD).unwrap();
@@ -393,13 +411,13 @@ fn frames_of_a_slow_camera_leave_out_what_would_be_shown_after_the_next_picture_
         let config = Config { shares: vec![1.0], ladder: None, opening: None, shares_for, before_next, ..pair() };
         config.build(Size::HD).unwrap()
     };
-    // Of the interval, the way of half a round trip of 20 ms and 5 ms to spare; the path carries 500 bytes in a ms, and
+    // Of the interval, the way of three quarters of a round trip of 20 ms and 5 ms to spare; the path carries 500 bytes in a ms, and
     // four fifths of them are payload.
     for (before_next, interval, size) in [
-        (Some(0.65), 66, (66 - 10 - 5) * 400),
-        (Some(0.7), 66, (66 - 10 - 5) * 400),
-        // 51 ms are 0.77 of it.
-        (Some(0.8), 66, 66 * 400 * 13 / 10),
+        (Some(0.65), 66, (66 - 15 - 5) * 400),
+        (Some(0.69), 66, (66 - 15 - 5) * 400),
+        // 46 ms are 0.7 of it.
+        (Some(0.75), 66, 66 * 400 * 13 / 10),
         (None, 66, 66 * 400 * 13 / 10),
         // No slow camera.
         (Some(0.65), 48, 48 * 400 * 13 / 10),

@@ -78,6 +78,8 @@ const STEPS: (f64, f64) = (0.05, 0.2);
 /// uses a quarter of it.
 const USED: (f64, f64) = (0.45, 0.1);
 const QUIET: Span = Span::from_secs(2);
+/// A path that loses at random would have lost within this time of what is held: of 40 packets and more.
+const KNOWN: Span = Span::from_millis(1500);
 /// So little may always be tried: frames are single packets.
 const LITTLE: Rate = Rate::from_kbps(200);
 /// At less than that, more than what failed is tried again after so many steps: the smallest frames may need more.
@@ -137,8 +139,8 @@ struct Known {
 enum State {
     /// No rate is held.
     Free,
-    /// A rate is tried, at most for the [`TRIALS`]th time.
-    Trial { rate: Rate, loss: f64, trial: u8, failed: Rate },
+    /// A rate is tried, at most for the [`TRIALS`]th time; `known` if one had been held without losses for a while.
+    Trial { rate: Rate, loss: f64, trial: u8, failed: Rate, known: bool },
     /// It is held, and raised by the next step at `next`; of more than `failed` packets were lost last.
     Held { rate: Rate, step: f64, next: Time, failed: Rate },
 }
@@ -234,11 +236,11 @@ impl Policer {
         match self.state {
             State::Free if is_heavy => {
                 let rate = self.passed()?.scale(share);
-                self.change(now, State::Trial { rate, loss, trial: 1, failed: Rate::MAX });
+                self.change(now, State::Trial { rate, loss, trial: 1, failed: Rate::MAX, known: false });
                 Some(("try", "packets are lost that did not wait: is it the rate or the burst?"))
             }
             State::Free => None,
-            State::Trial { rate, loss: before, trial, failed } => {
+            State::Trial { rate, loss: before, trial, failed, known } => {
                 let is_full = self.packets.len() >= LEAST_PACKETS && newest - self.since >= window.scale(FULL);
                 if !is_full && now - self.since < window * LONGEST_TRIAL {
                     return None;
@@ -252,16 +254,14 @@ impl Policer {
                         "losses ended at a rate and without bursts: a policer, or a queue of few packets",
                     ));
                 }
-                // What passes of far too much says little: once more from here. So does one rate below what was held without
-                // losses.
+                // What passes of far too much says little: once more from here. So does one rate on a path that loses nothing
+                // of lesser ones.
                 let less = |passed: &Rate| loss <= before * FEWER || *passed < rate.scale(MUCH_LESS);
-                let next = match failed {
-                    Rate::MAX => self.passed().filter(less),
-                    _ => Some(self.passed().unwrap_or(rate).min(rate)),
-                };
+                let passed = self.passed();
+                let next = if known { Some(passed.unwrap_or(rate).min(rate)) } else { passed.filter(less) };
                 if let Some(rate) = next.filter(|_| trial < TRIALS) {
                     let (rate, trial) = (rate.scale(share), trial + 1);
-                    self.change(now, State::Trial { rate, loss: before, trial, failed });
+                    self.change(now, State::Trial { rate, loss: before, trial, failed, known });
                     return None;
                 }
                 Some(self.release(now, loss))
@@ -274,7 +274,8 @@ impl Policer {
                 let is_known = failed < self.ceiling.scale(OTHER) && self.ceiling < failed.scale(OTHER);
                 self.patience = if is_known { (self.patience * 2).min(MOST_PATIENCE) } else { 1 };
                 self.ceiling = failed;
-                self.change(now, State::Trial { rate: failed.scale(share), loss, trial: 1, failed });
+                let (rate, known) = (failed.scale(share), now - self.since >= KNOWN);
+                self.change(now, State::Trial { rate, loss, trial: 1, failed, known });
                 Some(("lower", "packets are lost again"))
             }
             State::Held { rate, step, next, failed }

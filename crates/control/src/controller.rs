@@ -173,6 +173,9 @@ pub struct SendLimits {
     /// When losses last ended that what was sent had caused, such as by more than a policer's rate: what was lost until then
     /// says nothing of what to protect packets from. `None` where the controller does not tell such losses from others.
     pub losses_ended: Option<Time>,
+    /// How much more than the least a path without a queue may delay packets; zero where the controller does not tell that
+    /// from queueing.
+    pub jitter: Span,
 }
 
 /// How much padding leaves while the send queue is empty, besides probes.
@@ -274,6 +277,7 @@ impl SendLimits {
             media: MediaLimit::None,
             fec_interval: None,
             losses_ended: None,
+            jitter: Span::ZERO,
         }
     }
 }

@@ -462,6 +462,7 @@ impl Controller for Thalweg {
             window: self.config.holds_packets.then(|| self.may_be_under_way().max(MSS)),
             media,
             losses_ended: self.losses_ended,
+            jitter: self.jitter(),
             ..SendLimits::of_rate(pacing)
         }
     }

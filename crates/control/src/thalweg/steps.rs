@@ -154,7 +154,7 @@ mod tests {
     fn a_path_that_falls_and_comes_back_after_a_second_has_stepped_twice() {
         let found = steps(&[(4, 2000), (20, 1500), (4, 1000)]);
         assert_eq!(found.iter().map(|(_, service)| *service).collect::<Vec<_>>(), [20, 4]);
-        assert!((2180..=2240).contains(&found[0].0) && (3600..=3640).contains(&found[1].0), "{found:?}");
+        assert!((2180..=2240).contains(&found[0].0) && (3560..=3640).contains(&found[1].0), "{found:?}");
     }
 
     #[test]

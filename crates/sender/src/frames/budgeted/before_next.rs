@@ -37,6 +37,7 @@ impl BeforeNext {
     /// The time that is left for a frame's bytes, of a picture that is encoded for `encoding`; `None` before any arrived.
     pub(super) fn left(&self, view: &View, encoding: Span) -> Option<Span> {
         let way = self.round_trip.get()?.scale(WAY);
-        Some(view.interval - view.picture_age - way - encoding.scale(1.0 + DECODING) - SPARE)
+        let codecs = encoding.scale(1.0 + DECODING);
+        Some(view.interval - view.picture_age - way - view.limits.jitter - codecs - SPARE)
     }
 }

@@ -49,6 +49,8 @@ impl Default for LadderConfig {
 
 /// VP8's coarsest quantiser (RFC 6386 section 9.6).
 const COARSEST: u8 = 127;
+/// A choice: steps of up to 14 of 157 (RFC 6386 section 14.1), with which a picture hardly differs from the camera's.
+pub(super) const FINEST: u8 = 10;
 /// A step up that was taken back is tried again with the budget it lacked, or after this many times
 /// [`stay`](LadderConfig::stay): content changes.
 const RETRY: i64 = 10;
@@ -115,9 +117,10 @@ impl Ladder {
         self.rungs[self.level]
     }
 
-    /// The greatest quantiser that a larger size may follow on.
+    /// The greatest quantiser at which a frame of this size needs no more bytes: a larger size follows on it, where there is
+    /// one.
     pub(super) fn fine(&self) -> u8 {
-        self.config.up_quantizer
+        if self.level + 1 < self.rungs.len() { self.config.up_quantizer } else { FINEST.min(self.config.up_quantizer) }
     }
 
     /// The size of what the receiver shows.

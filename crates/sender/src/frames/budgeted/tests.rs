@@ -237,6 +237,7 @@ fn parameters_out_of_range_are_refused() {
 }
 
 mod ladder {
+    use super::super::ladder::FINEST;
     use super::*;
 
     fn ladder() -> Ladder {
@@ -265,6 +266,11 @@ mod ladder {
         });
         assert_eq!((ladder.size().height, ladder.shown().height), (270, 180));
         ladder
+    }
+
+    #[test]
+    fn quantisers_that_are_fine_for_a_larger_size_are_not_yet_fine_where_there_is_none() {
+        assert_eq!((stepped_up().fine(), ladder().fine()), (98, FINEST));
     }
 
     #[test]
@@ -411,16 +417,19 @@ fn frames_of_a_slow_camera_leave_out_what_would_be_shown_after_the_next_picture_
         let config = Config { shares: vec![1.0], ladder: None, opening: None, shares_for, before_next, ..pair() };
         config.build(Size::HD).unwrap()
     };
-    // Of the interval, the way of three quarters of a round trip of 20 ms and 5 ms to spare; the path carries 500 bytes in a ms, and
-    // four fifths of them are payload.
-    for (before_next, interval, size) in [
-        (Some(0.65), 66, (66 - 15 - 5) * 400),
-        (Some(0.69), 66, (66 - 15 - 5) * 400),
-        // 46 ms are 0.7 of it.
-        (Some(0.75), 66, 66 * 400 * 13 / 10),
-        (None, 66, 66 * 400 * 13 / 10),
+    // Of the interval, the way of three quarters of a round trip of 20 ms, 5 ms to spare, and what an empty path delays by
+    // itself; the path carries 500 bytes in a ms, and four fifths of them are payload.
+    let whole = |interval| interval * 400 * 13 / 10;
+    for (before_next, interval, jitter, size) in [
+        (Some(0.65), 66, 0, (66 - 15 - 5) * 400),
+        (Some(0.69), 66, 0, (66 - 15 - 5) * 400),
+        (Some(0.5), 66, 10, (66 - 15 - 5 - 10) * 400),
+        // 46 ms are 0.7 of it, and 36 ms 0.54.
+        (Some(0.75), 66, 0, whole(66)),
+        (Some(0.65), 66, 10, whole(66)),
+        (None, 66, 0, whole(66)),
         // No slow camera.
-        (Some(0.65), 48, 48 * 400 * 13 / 10),
+        (Some(0.65), 48, 0, whole(48)),
     ] {
         let mut policy = slow(before_next);
         let mut packet = SentPacket::new(PacketId(0), MS(100), Bytes::new(1000));
@@ -432,7 +441,8 @@ fn frames_of_a_slow_camera_leave_out_what_would_be_shown_after_the_next_picture_
             (feedback.path_rtt, feedback.newest_delay) = (round_trip, round_trip);
             policy.on_feedback(&feedback);
         }
-        let view = View { interval: Span::from_millis(interval), ..view(MS(200), 100_000) };
-        assert_eq!(sizes(policy.plan(&view)), [size as u64], "{before_next:?} of {interval} ms");
+        let mut view = View { interval: Span::from_millis(interval), ..view(MS(200), 100_000) };
+        view.limits.jitter = Span::from_millis(jitter);
+        assert_eq!(sizes(policy.plan(&view)), [size as u64], "{before_next:?} of {interval} ms, jitter of {jitter} ms");
     }
 }

@@ -147,7 +147,7 @@ pub(crate) struct Played {
 pub(crate) struct Interrupted {
     played: usize,
     jobs: usize,
-    /// What they are.
+    /// Their name.
     what: &'static str,
     /// How to go on; empty if it does not.
     fix: &'static str,

@@ -36,8 +36,8 @@ const REMEMBERED: usize = 1 << 8;
 const ODD: usize = 10;
 /// Receivers tell the time of an arrival to within this (TWCC's tick).
 const TICK: Span = Span::from_micros(250);
-/// The time after a fall in which a rise is no step: at first, and at most. It is twice as long after each rise that lasted for
-/// less than it.
+/// The time since the path fell from the last rise in which another is no step: at first, and at most. It is twice as long
+/// after each rise that lasted for less than it.
 const SETTLES: (Span, Span) = (Span::from_secs(1), Span::from_secs(8));
 
 impl Config {
@@ -63,16 +63,26 @@ pub(super) struct Measured {
 pub(super) struct Steps {
     config: Config,
     row: VecDeque<Measured>,
-    /// When the path fell last, and when it rose since.
-    fell: Option<Time>,
-    rose: Option<Time>,
-    /// The time after a fall in which a rise is no step.
+    rise: Option<Rise>,
+    /// The time since the path fell in which a rise is no step.
     settles: Span,
+}
+
+/// The last step up.
+#[derive(Debug, Clone, Copy)]
+struct Rise {
+    at: Time,
+    /// How long a packet was served.
+    served: Span,
+    /// When the average was still as fast, or the path stepped down.
+    until: Time,
+    /// True once it is known whether it lasted.
+    is_judged: bool,
 }
 
 impl Steps {
     pub(super) fn new(config: Config) -> Steps {
-        Steps { config, row: VecDeque::new(), fell: None, rose: None, settles: SETTLES.0 }
+        Steps { config, row: VecDeque::new(), rise: None, settles: SETTLES.0 }
     }
 
     /// Begins a new row.
@@ -84,6 +94,9 @@ impl Steps {
     /// bytes.
     pub(super) fn on_served(&mut self, packet: Measured, usual: Span, wire: Bytes) -> Option<&VecDeque<Measured>> {
         let Config { packets, lasts, within, changed } = self.config;
+        if let Some(rise) = self.rise.as_mut().filter(|rise| usual <= rise.served.scale(changed)) {
+            rise.until = packet.at;
+        }
         self.row.push_back(packet);
         let is_enough = |row: &VecDeque<Measured>, from: usize| {
             row.len() >= packets + from && row.get(from).is_some_and(|first| packet.at - first.at >= lasts)
@@ -102,26 +115,31 @@ impl Steps {
         let most = middle.scale(within) + TICK;
         let is_alike = middle - least <= most && longest - middle <= most;
         let (fell, rose) = (middle > usual.scale(changed), middle.scale(changed) < usual);
-        (is_alike && (fell && self.on_fall(packet.at) || rose && self.on_rise(packet.at))).then_some(&self.row)
+        if let Some(rise) = self.rise.as_mut().filter(|_| is_alike && fell) {
+            rise.until = packet.at;
+        }
+        (is_alike && (fell || rose && self.on_rise(packet.at, middle, usual))).then_some(&self.row)
     }
 
-    /// The path is slower.
-    fn on_fall(&mut self, now: Time) -> bool {
-        if let Some(rose) = self.rose.take() {
-            let lasted = now - rose >= self.settles;
-            self.settles = if lasted { SETTLES.0 } else { (self.settles * 2).min(SETTLES.1) };
+    /// The path serves a packet in `middle` instead of `usual`; returns whether that is a step.
+    fn on_rise(&mut self, now: Time, middle: Span, usual: Span) -> bool {
+        let mut at = now;
+        if let Some(rise) = &mut self.rise {
+            if usual <= rise.served.scale(self.config.changed) {
+                at = rise.at;
+            } else {
+                if !rise.is_judged {
+                    let lasted = rise.until - rise.at >= self.settles;
+                    self.settles = if lasted { SETTLES.0 } else { (self.settles * 2).min(SETTLES.1) };
+                    rise.is_judged = true;
+                }
+                if now - rise.until < self.settles {
+                    return false;
+                }
+            }
         }
-        self.fell = Some(now);
+        self.rise = Some(Rise { at, served: middle, until: now, is_judged: false });
         true
-    }
-
-    /// The path is faster; returns whether that is a step.
-    fn on_rise(&mut self, now: Time) -> bool {
-        let is_step = self.fell.is_none_or(|fell| now - fell >= self.settles);
-        if is_step {
-            self.rose = Some(now);
-        }
-        is_step
     }
 }
 
@@ -151,19 +169,21 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_falls_and_comes_back_after_a_second_has_stepped_twice() {
-        let found = steps(&[(4, 2000), (20, 1500), (4, 1000)]);
-        assert_eq!(found.iter().map(|(_, service)| *service).collect::<Vec<_>>(), [20, 4]);
-        assert!((2180..=2240).contains(&found[0].0) && (3560..=3640).contains(&found[1].0), "{found:?}");
+    fn a_path_that_falls_and_comes_back_after_a_second_has_stepped_each_time() {
+        let found = steps(&[(20, 2000), (4, 2000), (20, 1500), (4, 1000)]);
+        assert_eq!(found.iter().map(|(_, service)| *service).collect::<Vec<_>>(), [4, 20, 4]);
+        assert!((2080..=2140).contains(&found[0].0) && (5560..=5640).contains(&found[2].0), "{found:?}");
     }
 
     #[test]
-    fn a_path_that_rises_right_after_it_fell_has_not_stepped_up_and_is_waited_for_longer_each_time_it_falls_again() {
-        let found = steps(&[(4, 2000), (20, 500), (4, 1300), (20, 500), (4, 1500), (20, 300), (4, 5000)]);
-        // The rise of 2.5 s becomes a step 1 s after the fall, at about 3.2 s; it lasts for 0.8 s, so the next waits for 2 s
-        // after the fall of 4.0 s, when the path has fallen again; and the last for 2 s after that of 6 s.
-        let rises: Vec<u64> = found.iter().filter(|(_, service)| *service == 4).map(|(at, _)| *at).collect();
-        assert_eq!(rises.len(), 2, "{found:?}");
-        assert!((3150..=3250).contains(&rises[0]) && (6000..=8300).contains(&rises[1]), "{found:?}");
+    fn a_path_that_rises_again_right_after_it_fell_has_not_stepped_up_and_is_waited_for_longer_each_time() {
+        let turns: alloc::vec::Vec<(i64, u64)> = core::iter::once((20, 1000))
+            .chain((0..60).map(|turn| if turn % 2 == 0 { (4, 300) } else { (20, 300) }))
+            .collect();
+        let rises: alloc::vec::Vec<u64> =
+            steps(&turns).into_iter().filter(|(_, service)| *service == 4).map(|(at, _)| at).collect();
+        // In 18 s of a rise each 600 ms.
+        assert_eq!(rises.len(), 4, "{rises:?}");
+        assert!(rises.windows(3).all(|three| three[2] - three[1] > three[1] - three[0]), "{rises:?}");
     }
 }

@@ -72,7 +72,7 @@ const SHORTEST: Span = Span::from_secs(12);
 /// The longest.
 const LONGEST: Span = Span::from_secs(3600);
 
-/// What a hunt decides of every scenario, and what to write instead.
+/// Parameters that a hunt decides of every scenario, and what to write instead.
 const OWN: [(&str, &str); 4] = [
     ("scenario.duration", "the hunt places changes within its own duration: write duration = '40s' in the hunt's file"),
     ("scenario.seed", "the hunt plays its own seeds: write seeds = [1, 2] in the hunt's file"),

@@ -321,12 +321,14 @@ fn few_pictures_over_a_short_way_are_shown_before_the_next_is_taken_however_the_
         frames.before_next = None;
         let without = scenario.play(&without).unwrap().outcome.summary;
         let p95 = with.latency_p95_ms.unwrap();
-        let gains = [without, gcc].map(|other| (with.screen_ssim_db.unwrap() - other.screen_ssim_db.unwrap(), other));
-        let bits = gains.each_ref().map(|(_, other)| with.video_bitrate_bps / other.video_bitrate_bps);
-        let gains = gains.map(|(gain, _)| gain);
-        println!("{there} and {back}: {gains:.1?} dB, {bits:.2?} of the bits, P95 {p95:.0} ms");
-        assert!(gains.iter().all(|gain| (0.3..7.0).contains(gain)), "{gains:?} dB");
-        assert!(bits.iter().all(|bits| (0.5..0.95).contains(bits)), "{bits:?} of the bits");
+        let gain = |other: &Summary| with.screen_ssim_db.unwrap() - other.screen_ssim_db.unwrap();
+        let bits = with.video_bitrate_bps / without.video_bitrate_bps;
+        let (over_gcc, over_none) = (gain(&gcc), gain(&without));
+        println!("{there} and {back}: {over_gcc:.1} and {over_none:.1} dB, {bits:.2} of the bits, P95 {p95:.0} ms");
+        // Where the way there is longer than it seems whole intervals would be as good; half of the round trip, 4 dB worse.
+        let worth = if there == back { 1.0..7.0 } else { -1.5..7.0 };
+        assert!((2.0..7.0).contains(&over_gcc) && worth.contains(&over_none), "{over_gcc} and {over_none} dB");
+        assert!((0.5..0.95).contains(&bits), "{bits} of the bits");
         assert!((50.0..66.7).contains(&p95), "P95 {p95} ms");
     }
 }

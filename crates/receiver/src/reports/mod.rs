@@ -127,7 +127,7 @@ impl Reports {
     /// When a packet is to be reported.
     fn due(&self, now: Time, packet: &Packet) -> Time {
         match &self.form {
-            Form::PerPacket(_) if packet.report_may_wait => now + TWCC_INTERVAL,
+            Form::PerPacket(_) if packet.report_may_wait => now + CCFB_INTERVAL,
             Form::PerPacket(_) => now,
             Form::Transport(_) if packet.requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,

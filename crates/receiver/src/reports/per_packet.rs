@@ -5,7 +5,7 @@ use thalweg_units::Time;
 
 use super::arrivals::{Arrivals, Memory};
 
-/// What the next report names.
+/// The packets that the next report names.
 #[derive(Debug)]
 pub(super) struct PerPacket {
     pending: Vec<Acknowledgement>,

@@ -120,21 +120,15 @@ fn ten_packets_served_alike_are_a_step_down_and_up_and_packets_served_in_turns_a
     }
     assert!((790.0..810.0).contains(&rate(&flow)), "{} kbps", rate(&flow));
     assert!(rate(&other) > 900.0, "{} kbps", rate(&other));
-    // Within a second after a fall a rise is none; then it is.
     for flow in [&mut flow, &mut other] {
         play(flow, 106..112, 3, 4);
-    }
-    assert!(rate(&flow) < 1500.0, "{} kbps", rate(&flow));
-    for flow in [&mut flow, &mut other] {
-        play(flow, 112..166, 3, 10);
-        play(flow, 166..172, 3, 4);
     }
     assert!((1900.0..2050.0).contains(&rate(&flow)), "{} kbps", rate(&flow));
     assert!(rate(&other) < 1500.0, "{} kbps", rate(&other));
     // Six and fourteen milliseconds in turn are ten in the mean.
     for flow in [&mut flow, &mut other] {
-        play(flow, 172..260, 3, 4);
-        (260..290).for_each(|frame| play(flow, frame..frame + 1, 3, 6 + 8 * (frame % 2)));
+        play(flow, 112..200, 3, 4);
+        (200..230).for_each(|frame| play(flow, frame..frame + 1, 3, 6 + 8 * (frame % 2)));
     }
     assert!((rate(&flow) - rate(&other)).abs() < 30.0, "{} and {} kbps", rate(&flow), rate(&other));
 }

@@ -158,22 +158,26 @@ const RESUME: &str = "the same command with --resume goes on";
 impl Interrupted {
     /// Interruption of a command that --resume goes on with.
     pub(crate) fn for_now(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, what: "runs", fix: RESUME }
+        Interrupted::of_runs(played, jobs, RESUME)
     }
 
     /// Interruption of a command that goes on by itself.
     pub(crate) fn until_again(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, what: "runs", fix: "the same command goes on" }
+        Interrupted::of_runs(played, jobs, "the same command goes on")
     }
 
     /// Interruption of a command that would go on with --keep.
     pub(crate) fn for_want_of_a_folder(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, what: "runs", fix: "--keep FOLDER keeps each for the next time" }
+        Interrupted::of_runs(played, jobs, "--keep FOLDER keeps each for the next time")
     }
 
     /// Interruption of a command that does not go on where it stopped.
     pub(crate) fn for_good(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, what: "runs", fix: "" }
+        Interrupted::of_runs(played, jobs, "")
+    }
+
+    fn of_runs(played: usize, jobs: usize, fix: &'static str) -> Interrupted {
+        Interrupted { played, jobs, what: "runs", fix }
     }
 }
 

@@ -44,6 +44,19 @@ impl TraceFile {
         Ok(TraceFile { journal, known, passed: 0 })
     }
 
+    /// Checks that a trace to go on with is of the same `of`, before anything beside it is written over.
+    ///
+    /// # Errors
+    /// When there is none, it cannot be read, or it is of something else.
+    pub fn check<H: DeserializeOwned>(
+        path: &Path,
+        of: &str,
+        is_same: impl FnOnce(&H) -> bool,
+    ) -> Result<(), TraceError> {
+        let trace = TraceFile::open(path, true)?;
+        trace.known(0)?.map_or(Ok(()), |header| trace.same(header, of, is_same).map(drop))
+    }
+
     /// The first line: the one that is there, which must be of the same `of`, or a new one.
     ///
     /// # Errors
@@ -55,13 +68,7 @@ impl TraceFile {
         make: impl FnOnce() -> Result<H, E>,
     ) -> Result<H, E> {
         let header = match self.known(0)? {
-            Some(header) if is_same(&header) => header,
-            Some(_) => {
-                let fix = "begin anew without --resume, or give another --out";
-                return Err(self
-                    .error(format!("the trace is of another {of} or version of this program: {fix}"))
-                    .into());
-            }
+            Some(header) => self.same(header, of, is_same)?,
             None => make()?,
         };
         self.write(&header)?;
@@ -91,6 +98,12 @@ impl TraceFile {
         }
         self.passed += 1;
         Ok(())
+    }
+
+    fn same<H>(&self, header: H, of: &str, is_same: impl FnOnce(&H) -> bool) -> Result<H, TraceError> {
+        let fix = "begin anew without --resume, or give another --out";
+        let other = || self.error(format!("the trace is of another {of} or version of this program: {fix}"));
+        if is_same(&header) { Ok(header) } else { Err(other()) }
     }
 
     fn wrong(&self, place: usize, why: &str) -> TraceError {

@@ -22,6 +22,9 @@ use crate::{folder, interrupt, link};
 
 /// Files in --out.
 const TRACE: &str = "trace.jsonl";
+/// Name of what a trace is of.
+const TRACE_OF: &str = "tuning file";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 const BEST: &str = "best.toml";
 const RESULT: &str = "tune.json";
 
@@ -64,6 +67,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("--runs 0 searches nothing and there is no --test: give --runs 1 or more, or --test");
     }
     let out = &arguments.out;
+    if arguments.resume && runs > 0 {
+        folder::hold(out)?;
+        TraceFile::check(&out.join(TRACE), TRACE_OF, |header| tuner.has_made(header))?;
+    }
     folder::prepare(out, &[TRACE, BEST, RESULT].map(PathBuf::from), arguments.resume)?;
     interrupt::listen();
     let tuning = if runs > 0 { Some(tuner.tune(out, runs, arguments.resume)?) } else { None };
@@ -215,17 +222,25 @@ impl<'a> Tuner<'a> {
         Ok(self.plan.objective.judge(&ours, &theirs)?)
     }
 
+    /// Returns true if a trace with this header is of the same file and program.
+    fn has_made(&self, header: &Header) -> bool {
+        header.file == self.hash && header.version == VERSION
+    }
+
     /// Searches until there are `runs` evaluations, those of the trace among them.
     fn tune(&self, out: &Path, runs: usize, resume: bool) -> anyhow::Result<Tuned> {
         let mut trace = TraceFile::open(&out.join(TRACE), resume)?;
-        let version = env!("CARGO_PKG_VERSION");
-        let is_same = |header: &Header| header.file == self.hash && header.version == version;
-        let header = trace.begin("tuning file", is_same, || {
-            let [runs] =
-                self.played(&self.plan.tuning, [self.reference.clone()]).map_err(|error| stopped(error, 0, runs))?;
-            let reference = self.reference.name().to_string();
-            anyhow::Ok(Header { version: version.into(), file: self.hash.clone(), reference, runs })
-        })?;
+        let header = trace.begin(
+            TRACE_OF,
+            |header| self.has_made(header),
+            || {
+                let [runs] = self
+                    .played(&self.plan.tuning, [self.reference.clone()])
+                    .map_err(|error| stopped(error, 0, runs))?;
+                let reference = self.reference.name().to_string();
+                anyhow::Ok(Header { version: VERSION.into(), file: self.hash.clone(), reference, runs })
+            },
+        )?;
         let mut evaluations: Vec<Evaluation> = Vec::new();
         let place = |(parameter, value): (&tune::Parameter, &f64)| parameter.place(*value);
         let begin: Vec<f64> = self.plan.parameters.iter().zip(&self.begin).map(place).collect::<Result<_, _>>()?;

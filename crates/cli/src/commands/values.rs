@@ -1,5 +1,6 @@
 //! Values with bounds that several commands share.
 
+use thalweg_lab::hunt::EVALUATIONS;
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Rate, Seed, Span};
 
@@ -54,8 +55,9 @@ pub(crate) fn seed(text: &str) -> Result<Seed, String> {
 
 /// How many scenarios a search tries.
 pub(crate) fn evaluations(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-    number.ok_or_else(|| format!("invalid number '{text}': a whole number from 1 to 1000000, such as 400"))
+    let (least, most) = EVALUATIONS.into_inner();
+    let number = text.parse().ok().filter(|number| EVALUATIONS.contains(number));
+    number.ok_or_else(|| format!("invalid number '{text}': a whole number from {least} to {most}, such as 400"))
 }
 
 /// The reports of every sender; `None` for each scheme's own.

@@ -71,8 +71,11 @@ fn a_hunt_has_the_same_trace_with_any_number_of_jobs_and_after_a_stop_and_its_sc
     assert!(fs::read_to_string(first.join("case.toml")).unwrap().contains("[[bars]]"));
 
     // Another hunt's trace is not gone on with; the folder's own plan is the same hunt.
+    let command = || fs::read_to_string(at("whole/results.json")).unwrap();
+    let before = command();
     let other = hunt("whole", &["--resume", "--seed", "2"]);
     assert!(text(&other.stderr).contains("of another hunt"), "{}", text(&other.stderr));
+    assert_eq!(command(), before);
     let plan = at("whole/hunt.toml").display().to_string();
     let out = at("whole").display().to_string();
     assert!(thalweg(&["hunt", &plan, "--resume", "--quiet", "--out", &out]).status.success());

@@ -74,8 +74,10 @@ fn a_search_that_was_stopped_ends_as_one_that_was_not_and_its_best_is_a_run_to_p
 
     // Another file's trace is not gone on with.
     fs::write(&file, FILE.replace("weight = 4.0", "weight = 5.0")).unwrap();
+    let before = read("whole", "results.json");
     let refused = thalweg(&["tune", &file, "--out", &out("whole"), "--resume"]);
     assert!(text(&refused.stderr).contains("another tuning file"), "{}", text(&refused.stderr));
+    assert_eq!(read("whole", "results.json"), before);
 }
 
 #[test]

@@ -79,7 +79,7 @@ const STEPS: (f64, f64) = (0.05, 0.2);
 const USED: (f64, f64) = (0.45, 0.1);
 const QUIET: Span = Span::from_secs(2);
 /// A path that loses at random would have lost within this time of what is held: of 40 packets and more.
-const KNOWN: Span = Span::from_millis(1500);
+const LOSSLESS: Span = Span::from_millis(1500);
 /// So little may always be tried: frames are single packets.
 const LITTLE: Rate = Rate::from_kbps(200);
 /// At less than that, more than what failed is tried again after so many steps: the smallest frames may need more.
@@ -139,8 +139,8 @@ struct Known {
 enum State {
     /// No rate is held.
     Free,
-    /// A rate is tried, at most for the [`TRIALS`]th time; `known` if one had been held without losses for a while.
-    Trial { rate: Rate, loss: f64, trial: u8, failed: Rate, known: bool },
+    /// A rate is tried, at most for the [`TRIALS`]th time; `lossless` if one had been held without losses for a while.
+    Trial { rate: Rate, loss: f64, trial: u8, failed: Rate, lossless: bool },
     /// It is held, and raised by the next step at `next`; of more than `failed` packets were lost last.
     Held { rate: Rate, step: f64, next: Time, failed: Rate },
 }
@@ -236,11 +236,11 @@ impl Policer {
         match self.state {
             State::Free if is_heavy => {
                 let rate = self.passed()?.scale(share);
-                self.change(now, State::Trial { rate, loss, trial: 1, failed: Rate::MAX, known: false });
+                self.change(now, State::Trial { rate, loss, trial: 1, failed: Rate::MAX, lossless: false });
                 Some(("try", "packets are lost that did not wait: is it the rate or the burst?"))
             }
             State::Free => None,
-            State::Trial { rate, loss: before, trial, failed, known } => {
+            State::Trial { rate, loss: before, trial, failed, lossless } => {
                 let is_full = self.packets.len() >= LEAST_PACKETS && newest - self.since >= window.scale(FULL);
                 if !is_full && now - self.since < window * LONGEST_TRIAL {
                     return None;
@@ -258,10 +258,10 @@ impl Policer {
                 // of lesser ones.
                 let less = |passed: &Rate| loss <= before * FEWER || *passed < rate.scale(MUCH_LESS);
                 let passed = self.passed();
-                let next = if known { Some(passed.unwrap_or(rate).min(rate)) } else { passed.filter(less) };
+                let next = if lossless { Some(passed.unwrap_or(rate).min(rate)) } else { passed.filter(less) };
                 if let Some(rate) = next.filter(|_| trial < TRIALS) {
                     let (rate, trial) = (rate.scale(share), trial + 1);
-                    self.change(now, State::Trial { rate, loss: before, trial, failed, known });
+                    self.change(now, State::Trial { rate, loss: before, trial, failed, lossless });
                     return None;
                 }
                 Some(self.release(now, loss))
@@ -274,8 +274,8 @@ impl Policer {
                 let is_known = failed < self.ceiling.scale(OTHER) && self.ceiling < failed.scale(OTHER);
                 self.patience = if is_known { (self.patience * 2).min(MOST_PATIENCE) } else { 1 };
                 self.ceiling = failed;
-                let (rate, known) = (failed.scale(share), now - self.since >= KNOWN);
-                self.change(now, State::Trial { rate, loss, trial: 1, failed, known });
+                let (rate, lossless) = (failed.scale(share), now - self.since >= LOSSLESS);
+                self.change(now, State::Trial { rate, loss, trial: 1, failed, lossless });
                 Some(("lower", "packets are lost again"))
             }
             State::Held { rate, step, next, failed }

@@ -22,6 +22,6 @@ pub use genes::{FEATURES, Feature, Gene, Scale};
 pub use genome::Genome;
 pub use measure::{Figures, measure};
 pub use objective::{Played, TERMS, Term, Verdict, judge};
-pub use plan::{Invalid, Plan};
+pub use plan::{EVALUATIONS, Invalid, Plan};
 pub use search::{BATCH, Evaluation, Kind, Search};
 pub use shrink::{KEPT, shrunk};

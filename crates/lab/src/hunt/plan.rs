@@ -1,6 +1,7 @@
 //! Contents of a hunt's file: differences from the defaults.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Seed, Span, did_you_mean};
@@ -67,6 +68,9 @@ impl Default for Plan {
 #[error("{0}")]
 pub struct Invalid(String);
 
+/// How many scenarios may be tried.
+pub const EVALUATIONS: RangeInclusive<usize> = 1..=1_000_000;
+
 /// The shortest run: its last third is long enough to be judged.
 const SHORTEST: Span = Span::from_secs(12);
 /// The longest.
@@ -88,7 +92,10 @@ impl Plan {
         let is_new = |(place, seed): (usize, &Seed)| !seeds[..place].contains(seed);
         for (holds, why) in [
             (!self.against.is_empty(), "against names nobody: write a reference, against = [\"gcc\"]".to_string()),
-            ((1..=1_000_000).contains(evaluations), format!("evaluations = {evaluations} must be from 1 to 1000000")),
+            (
+                EVALUATIONS.contains(evaluations),
+                format!("evaluations = {evaluations} must be from {} to {}", EVALUATIONS.start(), EVALUATIONS.end()),
+            ),
             ((0.0..=1.0).contains(random), format!("random = {random} must be from 0 to 1")),
             (
                 !seeds.is_empty() && seeds.iter().enumerate().all(is_new),

@@ -130,22 +130,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let out = &arguments.out;
     let (before, known) = (files::found_in(out, arguments.resume)?, [TRACE, PLAN, RESULT].map(PathBuf::from));
     let header = hunter.header()?;
-    let begun = || -> anyhow::Result<TraceFile> {
-        let mut trace = TraceFile::open(&out.join(TRACE), arguments.resume)?;
-        trace.begin("hunt", |known: &Header| *known == header, || anyhow::Ok(header.clone()))?;
-        Ok(trace)
-    };
-    // A trace of other options is refused before anything of its hunt is written over.
-    let resumed = if arguments.resume { folder::hold(out).and_then(|()| begun()).map(Some)? } else { None };
+    let is_same = |known: &Header| *known == header;
+    if arguments.resume {
+        folder::hold(out)?;
+        TraceFile::check(&out.join(TRACE), "hunt", is_same)?;
+    }
     folder::prepare(out, &[&known[..], if arguments.resume { &before } else { &[] }].concat(), arguments.resume)?;
     interrupt::listen();
-    let mut trace = match resumed {
-        Some(trace) => trace,
-        None => {
-            folder::write_whole(&out.join(PLAN), toml::to_string_pretty(hunter.plan())?.as_bytes())?;
-            begun()?
-        }
-    };
+    if !arguments.resume {
+        folder::write_whole(&out.join(PLAN), toml::to_string_pretty(hunter.plan())?.as_bytes())?;
+    }
+    let mut trace = TraceFile::open(&out.join(TRACE), arguments.resume)?;
+    trace.begin("hunt", is_same, || anyhow::Ok(header.clone()))?;
     let search = searched(&hunter, &mut trace)?;
     let found = shrink::all(&hunter, &search, &mut trace)?;
     for failure in &found {

@@ -6,10 +6,9 @@ use anyhow::{Context, bail};
 use thalweg_lab::hunt::{Evaluation, KEPT, Search, judge, shrunk};
 use thalweg_lab::trace_file::TraceFile;
 
-use super::super::values;
 use super::hunter::Hunter;
 use super::results::{self, Failure};
-use super::{PLAN, TRACE, files, read};
+use super::{PLAN, TRACE, files, read, values};
 use crate::play::{Effort, stopped};
 use crate::progress::Progress;
 use crate::{folder, interrupt};

@@ -181,15 +181,18 @@ impl Ladder {
 
     /// Returns true if a frame that exceeds its budget by this factor would fit at that level.
     fn fits(&self, level: usize, excess: f64) -> bool {
-        let pixels = |level: usize| self.rungs[level].pixels() as f64;
-        excess * libm::pow(pixels(level) / pixels(self.level), SIZE_EXPONENT) <= 1.0
+        excess * libm::pow(self.pixels_at(level), SIZE_EXPONENT) <= 1.0
+    }
+
+    /// The pixels of that level over those of the one in force.
+    fn pixels_at(&self, level: usize) -> f64 {
+        self.rungs[level].pixels() as f64 / self.size().pixels() as f64
     }
 
     /// Returns true if pictures of that level are encoded faster than they are taken: in a time that is proportional to their
     /// pixels.
     fn is_encoded_in_time(&self, level: usize) -> bool {
-        let pixels = |level: usize| self.rungs[level].pixels() as f64;
-        self.encoding * pixels(level) / pixels(self.level) <= ENCODED_WITHIN
+        self.encoding * self.pixels_at(level) <= ENCODED_WITHIN
     }
 
     /// A candidate was sent.

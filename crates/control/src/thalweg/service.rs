@@ -3,7 +3,7 @@
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::estimate::{Average, Smoothing, Unit, WindowedMin};
-use crate::packet::SentPacket;
+use crate::packet::{Payload, SentPacket};
 
 use super::JITTER;
 use super::raised::Raised;
@@ -217,9 +217,15 @@ impl Service {
         // shows a slower one only.
         let each = served / (unreported as i64 + 1);
         let is_known = is_busy || unreported == 0;
+        // What a small packet of its own waits for on an empty path is the turn of a cell, in which a frame would have come
+        // whole; and those that have waited for the same turn come at once.
+        let measures = match packet.payload {
+            Payload::Audio => is_busy && usual > Span::ZERO,
+            _ => is_busy || (is_known && is_behind) || each > usual,
+        };
         if !is_known && served > self.halt {
             self.outage(at, served, usual);
-        } else if is_busy || (is_known && is_behind) || each > usual {
+        } else if measures {
             self.count(packet, at, each, usual);
         }
     }

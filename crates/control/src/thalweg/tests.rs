@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::feedback::{Cause, Fate, Report};
-use crate::packet::PacketId;
+use crate::packet::{PacketId, Payload};
 use crate::testing::{Flow, whole};
 use thalweg_units::Span;
 
@@ -64,6 +64,25 @@ fn the_rate_is_that_at_which_the_packets_of_a_frame_arrive_however_few_there_are
     play(&mut flow, 0..40, 3, 4);
     let capacity = flow.limits().capacity.as_mbps_f64();
     assert!((1.99..2.01).contains(&capacity), "{capacity}");
+}
+
+#[test]
+fn audio_that_waits_for_the_turn_of_a_cell_does_not_measure_the_path() {
+    let mut flow = Flow::new(Thalweg::new(steady()).unwrap());
+    let audio = |flow: &mut Flow<Thalweg>, at: u64, waits: i64| {
+        let (id, arrival) =
+            (flow.send(MS(at), 65, |sent| sent.payload = Payload::Audio).0, MS(at + 25) + Span::from_millis(waits));
+        flow.report(arrival + Span::from_millis(25), &[(id, arrival)]);
+    };
+    // 65 bytes in 15 ms are 35 kbps, with which no frame would ever have left, and two at once no rate at all.
+    for (packet, waits) in [0, 15, 0, 35, 15, 0].into_iter().enumerate() {
+        audio(&mut flow, 20 * packet as u64, waits);
+    }
+    assert_eq!(flow.limits().capacity, steady().start, "nothing is measured");
+    play(&mut flow, 8..40, 3, 4);
+    let before = flow.limits().capacity;
+    (0..20).for_each(|packet| audio(&mut flow, 1600 + 20 * packet, 15 * (packet as i64 % 2)));
+    assert_eq!(flow.limits().capacity, before);
 }
 
 #[test]

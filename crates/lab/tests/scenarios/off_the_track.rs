@@ -3,7 +3,7 @@
 
 use thalweg_control::thalweg;
 use thalweg_lab::metrics::Summary;
-use thalweg_lab::scenario::Video;
+use thalweg_lab::scenario::{Audio, Pause, Paused, Video};
 use thalweg_lab::{Outcome, Scenario, Undershoot};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig};
@@ -306,6 +306,19 @@ fn where_packets_overtake_one_another_a_lost_report_is_no_lost_packet() {
     let (_, other) = means(&scenario, "gcc");
     // 1.5 Mbps where the report that a packet has arrived after all is its only one.
     assert!((2.8..4.6).contains(&mbps) && ssim > other + 1.0, "{mbps} Mbps, {ssim} dB, gcc {other}");
+}
+
+#[test]
+fn audio_that_begins_before_video_does_not_hold_it_back() {
+    let mut scenario = scenario(vec![rate("10Mbps"), delay("25ms", Jitter::Uniform { max: Span::from_millis(20) })], 3);
+    scenario.pauses = vec![Pause { flow: 0, from: Span::ZERO, until: Span::from_millis(500), what: Paused::Camera }];
+    let (alone, _) = means(&scenario, "thalweg");
+    scenario.audio = Some(Audio::default());
+    let (beside, ssim) = means(&scenario, "thalweg");
+    let (_, other) = means(&scenario, "gcc");
+    // 0.56 of the video, where its packets measure the path and open the ladder.
+    let share = beside / alone;
+    assert!((0.8..1.0).contains(&share) && ssim > other + 2.0, "{share} of the video, {ssim} dB, gcc {other}");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //!
 //! A frame at the coarsest quantiser has a size below which it only repeats the last picture: about 1 kB at 720p
 //! (codecs/src/model/mod.rs). So the picture's size goes down when even the smallest candidate does not fit, as far as
-//! needed, when even the best is at the coarsest quantiser, or when pictures are taken faster than they are encoded; and up,
-//! one step at a time, when quantisers are fine. A
-//! frame of a new size is a keyframe, which is several times as large as what follows: where it does not fit, a step up
-//! is taken back before it costs anything, and any other size goes down at once.
+//! needed, when even the best is at the coarsest quantiser, or when pictures are taken faster than they are encoded and
+//! frames are as small as they can be; and up, one step at a time, when quantisers are fine. A frame of a new size is a
+//! keyframe, which is several times as large as what follows: where it does not fit, a step up is taken back before it
+//! costs anything, and any other size goes down at once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use thalweg_types::EncodedFrame;
 use thalweg_units::{Bytes, ConfigError, Size, Span, Time, check};
 
+use super::encoding::IN_TIME;
 use crate::frames::resolution::rungs;
 
 /// The parameters.
@@ -22,7 +23,7 @@ pub struct LadderConfig {
     /// Heights of the rungs in pixels, smallest first; those above the camera's size are left out.
     pub heights: Vec<u16>,
     /// Down when the smallest candidate exceeds its budget by this factor, the best is at the coarsest quantiser, or encoding
-    /// takes longer than the camera's interval ...
+    /// takes longer than the camera's interval although quantisers are not fine ...
     pub excess: f64,
     /// ... in as many pictures in a row.
     pub down_after: u32,
@@ -57,8 +58,9 @@ const RETRY: i64 = 10;
 /// The smallest frame of a size is proportional to its pixels to about this power (between the encoder model's fits,
 /// crates/codecs/src/model/content.rs).
 const SIZE_EXPONENT: f64 = 0.8;
-/// The share of the camera's interval in which pictures of another size are to be encoded: encoding times vary.
-const ENCODED_WITHIN: f64 = 0.8;
+/// A size for which the encoder was too slow is tried again after this many times `stay`: the machine may have had other
+/// work.
+const RETRY_SLOW: i64 = 60;
 
 impl LadderConfig {
     /// The ladder at the camera's own size.
@@ -84,6 +86,7 @@ impl LadderConfig {
             budget: Bytes::ZERO,
             needed: Bytes::ZERO,
             encoding: 0.0,
+            slow: None,
         })
     }
 }
@@ -109,12 +112,19 @@ pub(super) struct Ladder {
     needed: Bytes,
     /// How long a picture is encoded, as a share of the camera's interval.
     encoding: f64,
+    /// When that was too long, and at which level.
+    slow: Option<(Time, usize)>,
 }
 
 impl Ladder {
     /// The size in force.
     pub(super) fn size(&self) -> Size {
         self.rungs[self.level]
+    }
+
+    /// Returns true if a picture of the next size could have this quantiser's bytes.
+    pub(super) fn is_fine(&self, quantizer: Option<u8>) -> bool {
+        quantizer.is_some_and(|quantizer| quantizer <= self.config.up_quantizer)
     }
 
     /// The greatest quantiser at which a frame of this size needs no more bytes: a larger size follows on it, where there is
@@ -167,7 +177,8 @@ impl Ladder {
         // A keyframe waits until it fits, if it ever does.
         let excess = excess_of(if smallest.keyframe { most } else { budget });
         let is_too_large = excess > if smallest.keyframe { 1.0 } else { self.config.excess };
-        let is_late = self.encoding > 1.0;
+        // While quantisers are fine frames become smaller instead (encoding.rs).
+        let is_late = self.encoding > 1.0 && !self.is_fine(smallest.quantizer);
         self.coarse = if is_too_large || is_coarsest || is_late { self.coarse + 1 } else { 0 };
         let is_down = self.coarse >= self.config.down_after || (smallest.keyframe && is_too_large);
         if !is_down || self.level == 0 {
@@ -176,6 +187,9 @@ impl Ladder {
         let fits = |level: &usize| self.fits(*level, excess) && (!is_late || self.is_encoded_in_time(*level));
         let next = (0..self.level).rev().find(fits).unwrap_or(0);
         self.needed = Bytes::ZERO;
+        if is_late {
+            self.slow = Some((now, self.level));
+        }
         self.change(now, next);
     }
 
@@ -192,19 +206,20 @@ impl Ladder {
     /// Returns true if pictures of that level are encoded faster than they are taken: in a time that is proportional to their
     /// pixels.
     fn is_encoded_in_time(&self, level: usize) -> bool {
-        self.encoding * self.pixels_at(level) <= ENCODED_WITHIN
+        self.encoding * self.pixels_at(level) <= IN_TIME
     }
 
     /// A candidate was sent.
     pub(super) fn on_queued(&mut self, now: Time, encoded: &EncodedFrame) {
-        let is_fine = encoded.quantizer.is_some_and(|quantizer| quantizer <= self.config.up_quantizer);
-        self.fine = if is_fine && encoded.picture == self.size() { self.fine + 1 } else { 0 };
+        self.fine = if self.is_fine(encoded.quantizer) && encoded.picture == self.size() { self.fine + 1 } else { 0 };
         self.sent = self.rungs.iter().position(|rung| *rung == encoded.picture);
         self.opening &= self.sent != Some(self.level);
         let waited = |stays: i64| self.changed.is_none_or(|changed| now - changed >= self.config.stay * stays);
         let may_rise = waited(1) && (self.budget >= self.needed || waited(RETRY));
         let is_up = self.fine >= self.config.up_after && may_rise && self.level + 1 < self.rungs.len();
-        if is_up && self.is_encoded_in_time(self.level + 1) {
+        let was_slow =
+            self.slow.is_some_and(|(at, level)| level <= self.level + 1 && now - at < self.config.stay * RETRY_SLOW);
+        if is_up && (!was_slow || self.is_encoded_in_time(self.level + 1)) {
             self.change(now, self.level + 1);
         }
     }

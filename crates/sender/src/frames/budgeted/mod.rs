@@ -6,6 +6,7 @@
 //! keeps the smallest frame below the budget. What has waited too long in the sender is thrown away.
 
 mod before_next;
+mod encoding;
 mod ladder;
 mod opening;
 mod silence;
@@ -26,6 +27,7 @@ use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
 use before_next::BeforeNext;
+use encoding::Encoding;
 use ladder::Ladder;
 pub use ladder::LadderConfig;
 use opening::Opening;
@@ -111,8 +113,6 @@ impl Default for Config {
 /// Repair counts for no more than this share in the encoder's max rate: three packets for each of media
 /// (`repair::fec::Config::max_per_packet`).
 const MOST_REPAIR: f64 = 0.75;
-/// Encoding times are smoothed over so many pictures.
-const ENCODINGS: i64 = 8;
 /// A camera is slow whose pictures are this many times as far apart as those that the shares are for: 50 ms.
 const SLOW: f64 = 1.5;
 /// Max number of candidates.
@@ -163,7 +163,7 @@ impl Config {
             asked: Bytes::ZERO,
             undershoot: Undershoot::new(self.asks_up_to),
             planned: None,
-            encoding: Span::ZERO,
+            encoding: Encoding::default(),
             free: Bytes::ZERO,
             repair_share: 0.0,
             skips: 0,
@@ -203,8 +203,7 @@ pub struct Budgeted {
     undershoot: Undershoot,
     /// When the picture that is encoded was planned.
     planned: Option<Time>,
-    /// How long a picture is encoded, smoothed.
-    encoding: Span,
+    encoding: Encoding,
     free: Bytes,
     /// Share of repair when the last picture was chosen.
     repair_share: f64,
@@ -227,7 +226,7 @@ impl Budgeted {
 
     /// [`free`](Self::free) when a frame planned now leaves: by then the path has carried some of what is under way.
     fn free_after_encoding(&self, view: &View) -> Bytes {
-        let longer = (self.encoding - self.config.encodes_in).max(Span::ZERO);
+        let longer = (self.encoding.mean() - self.config.encodes_in).max(Span::ZERO);
         let carried = view.limits.capacity.over(longer).min(view.in_flight).scale(view.payload_share);
         let free = self.free(view);
         // Where nothing is free, how much too much is under way is not known.
@@ -242,7 +241,8 @@ impl Budgeted {
     /// Bytes of a frame that is to be shown before the next picture is taken, where the camera is slow and they are enough.
     fn before_next(&self, view: &View) -> Option<Bytes> {
         let least = self.config.before_next.filter(|_| self.frames(view) >= SLOW)?;
-        let left = self.before_next.left(view, self.encoding).filter(|left| *left >= view.interval.scale(least))?;
+        let left =
+            self.before_next.left(view, self.encoding.mean()).filter(|left| *left >= view.interval.scale(least))?;
         Some(view.limits.capacity.over(left).scale(view.payload_share))
     }
 
@@ -301,7 +301,7 @@ impl FramePolicy for Budgeted {
         }
         let Config { least, cores, intervals, .. } = self.config;
         let most = view.limits.capacity.over(view.interval).scale(intervals * view.payload_share);
-        let most = self.before_next(view).map_or(most, |left| left.min(most));
+        let most = self.before_next(view).unwrap_or(most).min(most).min(self.encoding.most());
         let first = self.config.shares[0];
         // A new size begins with a keyframe: everything that is free for the first candidate.
         let whole = self.ladder.as_ref().is_some_and(Ladder::changes);
@@ -327,17 +327,19 @@ impl FramePolicy for Budgeted {
     }
 
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
-        if let Some(planned) = self.planned.take() {
-            self.encoding = self.encoding + (view.now - planned - self.encoding) / ENCODINGS;
-        }
         self.free = self.free(view);
         self.repair_share = view.repair_share;
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
+        if let Some(planned) = self.planned.take() {
+            let made = &candidates[smallest];
+            let is_fine = self.ladder.as_ref().is_some_and(|ladder| ladder.is_fine(made.quantizer));
+            self.encoding.on_encoded(view.now - planned, view.interval, made, is_fine);
+        }
         let says_nothing = self.is_silent(view) || self.keyframe.is_some();
         if let Some(ladder) = self.ladder.as_mut().filter(|_| !says_nothing) {
             self.undershoot.on_made(self.asked, &candidates[smallest], ladder.fine());
             let most = self.free + view.in_flight.scale(view.payload_share);
-            ladder.on_encoded(self.encoding.ratio(view.interval));
+            ladder.on_encoded(self.encoding.mean().ratio(view.interval));
             ladder.on_candidates(view.now, candidates, self.free.max(self.asked), most);
             // A keyframe of a size that turned out too large, or that has to wait.
             let made = &candidates[smallest];
@@ -388,7 +390,8 @@ impl FramePolicy for Budgeted {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.silence.on_feedback(feedback);
         self.before_next.on_feedback(feedback);
-        if feedback.has_arrivals() {
+        // Audio begins before video, and does not measure the path.
+        if feedback.reports.iter().any(|report| report.arrival().is_some() && report.packet.place.is_some()) {
             let opens = self.opening.as_mut().is_some_and(|opening| opening.on_arrival(feedback.now));
             self.ladder.iter_mut().filter(|_| opens).for_each(Ladder::open);
         }

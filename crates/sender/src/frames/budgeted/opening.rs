@@ -14,7 +14,7 @@ pub struct OpeningConfig {
     pub share: f64,
     /// No frame takes more than the path carries in this time, keyframes included.
     pub longest: Span,
-    /// How long it lasts, from the first arrival on.
+    /// How long it lasts, from the first arrival of a frame's packet on.
     pub lasts: Span,
 }
 
@@ -37,12 +37,12 @@ impl OpeningConfig {
 #[derive(Debug, Clone)]
 pub(super) struct Opening {
     config: OpeningConfig,
-    /// When the first packet was reported.
+    /// When the first packet of a frame was reported.
     began: Option<Time>,
 }
 
 impl Opening {
-    /// Something has arrived; returns true if it is the first.
+    /// A packet of a frame has arrived; returns true if it is the first.
     pub(super) fn on_arrival(&mut self, now: Time) -> bool {
         let is_first = self.began.is_none();
         self.began.get_or_insert(now);

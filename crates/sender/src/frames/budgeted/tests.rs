@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use super::*;
-use thalweg_control::{Cause, Fate, FramePlace, MediaLimit, PacketId, Report, SendLimits, SentPacket};
+use thalweg_control::{Cause, Fate, FramePlace, MediaLimit, PacketId, Payload, Report, SendLimits, SentPacket};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
@@ -37,11 +37,18 @@ fn sizes(plan: FramePlan) -> Vec<u64> {
 
 /// Feedback on a packet of a frame.
 fn arrived(policy: &mut Budgeted, frame: u64, at: Time) {
-    let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
     let (offset, captured) = (Bytes::ZERO, Time::ZERO);
-    packet.place = Some(FramePlace { frame, first: true, last: true, offset, captured, keyframe: false });
-    let report = Report::new(packet, Fate::arrived(at));
-    policy.on_feedback(&Feedback::new(at, Cause::Report, &[report]));
+    reported(policy, at, |packet| {
+        packet.id = PacketId(frame);
+        packet.place = Some(FramePlace { frame, first: true, last: true, offset, captured, keyframe: false });
+    });
+}
+
+/// Feedback on a packet, changed by `change`.
+fn reported(policy: &mut Budgeted, at: Time, change: impl FnOnce(&mut SentPacket)) {
+    let mut packet = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(1000));
+    change(&mut packet);
+    policy.on_feedback(&Feedback::new(at, Cause::Report, &[Report::new(packet, Fate::arrived(at))]));
 }
 
 #[test]
@@ -80,21 +87,23 @@ fn while_a_picture_is_encoded_for_long_the_path_goes_on() {
 }
 
 #[test]
-fn a_size_that_is_encoded_for_longer_than_an_interval_is_left_for_one_that_is_not_and_not_returned_to() {
+fn a_size_that_is_encoded_for_longer_than_an_interval_is_left_once_quantisers_are_coarse_and_not_returned_to() {
     let mut policy = Config { opening: None, ..Config::default() }.build(Size::HD).unwrap();
     let view = |at: u64| view(MS(at), 20_000);
     let height = |policy: &Budgeted| policy.ladder.as_ref().unwrap().size().height;
     // Of 720 lines a picture is encoded for 40 ms, 1.6 intervals; of others for as much less as it has fewer pixels.
     for picture in 0..200 {
-        policy.plan(&view(picture * 50));
+        let asked = sizes(policy.plan(&view(picture * 50)))[0];
         let size = policy.ladder.as_ref().unwrap().size();
         let takes = 40 * size.pixels() / Size::HD.pixels();
-        let frame = made(2000, 20).with(|frame| frame.picture = size);
+        let quantizer = if asked < 1500 { 110 } else { 20 };
+        assert!(size.height == 720 || picture >= 14, "smaller frames come first");
+        let frame = made(asked, quantizer).with(|frame| frame.picture = size);
         policy.choose(&view(picture * 50 + takes), core::slice::from_ref(&frame));
         policy.on_queued(MS(picture * 50 + takes), picture, &frame, 2);
     }
-    // Of 540 lines it would be 22.5 ms, 0.9 of an interval.
-    assert_eq!(height(&policy), 360);
+    // Of 540 lines it is 22.5 ms, 0.9 of an interval.
+    assert_eq!(height(&policy), 540);
 }
 
 #[test]
@@ -192,10 +201,16 @@ fn the_first_round_trip_after_a_pause_is_no_fade() {
 }
 
 #[test]
-fn for_a_second_after_the_first_arrival_frames_take_more_of_what_is_free_but_no_more_than_65_ms() {
+fn for_a_second_after_the_first_arrival_of_a_frame_others_take_more_of_what_is_free_but_no_more_than_65_ms() {
     let opening = Some(OpeningConfig { share: 0.6, ..OpeningConfig::default() });
     let mut policy = Config { shares: vec![0.2], ladder: None, opening, ..Config::default() }.build(Size::HD).unwrap();
     assert_eq!(sizes(policy.plan(&view(MS(0), 20_000))), [4000], "nothing was measured");
+    reported(&mut policy, MS(50), |packet| packet.payload = Payload::Audio);
+    assert_eq!(
+        sizes(policy.plan(&view(MS(60), 20_000))),
+        [4000],
+        "nor does audio measure the path, which begins before video"
+    );
     arrived(&mut policy, 0, MS(100));
     arrived(&mut policy, 1, MS(1050));
     assert_eq!(sizes(policy.plan(&view(MS(1099), 20_000))), [12_000]);

@@ -1,6 +1,6 @@
 //! How long pictures are encoded, and how large they may become to be encoded before the next one is taken.
 //!
-//! That takes longer the more pixels a picture has, and the more bytes it becomes: with ours on one core of 2026, 20 kB of 720
+//! Encoding takes longer the more pixels a picture has, and the more bytes it becomes: with ours on one core of 2026, 20 kB of 720
 //! lines take 22 ms and 50 kB 70 ms. So where it takes too long frames become smaller first, and the picture only once their
 //! quantisers are coarse (`ladder.rs`).
 
@@ -21,7 +21,7 @@ pub(super) const IN_TIME: f64 = 0.8;
 pub(super) struct Encoding {
     mean: Span,
     most: Bytes,
-    /// That holds for pictures of this size.
+    /// The size of pictures for which `most` holds.
     picture: Option<Size>,
 }
 

@@ -330,19 +330,18 @@ impl FramePolicy for Budgeted {
         self.free = self.free(view);
         self.repair_share = view.repair_share;
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
+        let made = &candidates[smallest];
         if let Some(planned) = self.planned.take() {
-            let made = &candidates[smallest];
             let is_fine = self.ladder.as_ref().is_some_and(|ladder| ladder.is_fine(made.quantizer));
             self.encoding.on_encoded(view.now - planned, view.interval, made, is_fine);
         }
         let says_nothing = self.is_silent(view) || self.keyframe.is_some();
         if let Some(ladder) = self.ladder.as_mut().filter(|_| !says_nothing) {
-            self.undershoot.on_made(self.asked, &candidates[smallest], ladder.fine());
+            self.undershoot.on_made(self.asked, made, ladder.fine());
             let most = self.free + view.in_flight.scale(view.payload_share);
             ladder.on_encoded(self.encoding.mean().ratio(view.interval));
             ladder.on_candidates(view.now, candidates, self.free.max(self.asked), most);
             // A keyframe of a size that turned out too large, or that has to wait.
-            let made = &candidates[smallest];
             let waits = made.size > self.free && made.size <= most;
             if made.keyframe && (made.picture != ladder.size() || (ladder.changes() && waits)) {
                 self.skips += 1;
@@ -355,7 +354,7 @@ impl FramePolicy for Budgeted {
         if chosen.is_some() {
             return chosen;
         }
-        self.forcing = self.may_force(view, candidates[smallest].size);
+        self.forcing = self.may_force(view, made.size);
         if !self.forcing {
             self.skips += 1;
         }

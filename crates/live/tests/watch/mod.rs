@@ -286,7 +286,7 @@ fn without_barcodes_latency_is_by_sender_reports() {
 #[test]
 fn fec_restores_what_a_lossy_link_takes() {
     alone(|| {
-        let call = Call { scheme: "camel", link: Some(link(0.03, 10)), ..Call::default() };
+        let call = Call { scheme: "camel", link: Some(link(0.1, 10)), ..Call::default() };
         let report = call.run(Span::from_secs(6)).report;
         assert!(report.fec_packets > 0 && report.packets_recovered > 0, "{report:?}");
         assert!(report.frames_decoded >= 60, "{report:?}");

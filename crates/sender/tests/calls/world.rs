@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use thalweg_control::Acknowledgement;
-use thalweg_receiver::{Message, MessageReader, Ready, Receiver};
+use thalweg_receiver::{MessageReader, Ready, Receiver};
 use thalweg_sender::frames::{EncodedFrame, StateHash};
 use thalweg_sender::{Camera, Content, Engine, Event, FeedbackStyle, Fragment, Output, Packet, Scheme};
 use thalweg_types::ReceiverKind;
@@ -164,14 +164,18 @@ impl<L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>> World<L> {
         let mut wake = self.settle();
         loop {
             let next = self.happenings.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
-            if wake.min(next) >= until {
+            let report = self.receiver.as_ref().map_or(Time::NEVER, Receiver::next_event);
+            let first = wake.min(next).min(report);
+            if first >= until {
                 self.now = until;
                 return;
             }
-            self.now = wake.min(next);
+            self.now = self.now.max(first);
             if next <= self.now {
                 let (_, happening) = self.happenings.pop_first().expect("it was seen");
                 self.happen(happening);
+            } else if report <= self.now {
+                self.report();
             } else {
                 self.engine.on_timeout(self.now);
             }
@@ -285,10 +289,18 @@ impl<L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>> World<L> {
         while let Some(sequence) = receiver.poll_recovered() {
             ready.extend(receiver.on_recovered(now, sequence, self.media[&sequence]));
         }
-        let reports: Vec<Message> = std::iter::from_fn(|| receiver.poll_report(now)).collect();
         for ready in ready {
             self.decode(&ready);
         }
+        self.report();
+    }
+
+    /// Sends the reports that are due; what the receiver requests besides is not sent.
+    fn report(&mut self) {
+        let now = self.now;
+        let Some(receiver) = &mut self.receiver else { return };
+        let reports: Vec<_> = std::iter::from_fn(|| receiver.poll_report(now)).collect();
+        receiver.poll_requests(now);
         for message in reports {
             let (mut acknowledged, mut decoder) = (Vec::new(), None);
             for feedback in self.reader.read(message) {

@@ -1,5 +1,6 @@
 //! `--set`: one parameter of schemes or of the scenario, by its path in run.toml.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -21,7 +22,8 @@ pub(super) fn unknown_in(setting: &Setting, of: &impl Serialize) -> anyhow::Erro
 fn unknown<'a>(setting: &Setting, all: impl Iterator<Item = &'a Value>) -> Unknown {
     let mut names = Vec::new();
     all.for_each(|value| leaves(setting.root().name(), value, &mut names));
-    let names = names.iter().map(|(path, _)| path.as_str());
+    // Each once, whatever the number of scenarios or schemes that have it.
+    let names: BTreeSet<&str> = names.iter().map(|(path, _)| path.as_str()).collect();
     Unknown::new("parameter", &setting.name(), names, "a run's run.toml has all of its scheme and scenario")
 }
 
@@ -114,7 +116,12 @@ mod tests {
         let refused = |text: &str| set(text, &mut schemes(&["gcc", "copa"]), &mut [Scenario::over("x")]).unwrap_err();
         let near = refused("scheme.controller.copa.detla=0.5");
         assert!(near.contains("did you mean scheme.controller.copa.delta"), "{near}");
-        assert!(refused("scenario.clock_ofset=20ms").contains("did you mean scenario.clock_offset"));
+        let two = &mut [Scenario::over("x"), Scenario::over("y")];
+        let once = set("scenario.clock_ofset=20ms", &mut [], two).unwrap_err();
+        assert!(
+            once.contains("did you mean scenario.clock_offset") && once.matches("clock_offset").count() == 1,
+            "{once}"
+        );
         let wrong = refused("scheme.controller.copa.delta=fast");
         assert!(wrong.contains("fast") && wrong.contains("expected f64"), "{wrong}");
         let word = refused("scenario.ssim=fast");

@@ -9,14 +9,20 @@ const ALIKE: f64 = 0.75;
 /// The most suggestions.
 const MOST: usize = 3;
 
-/// Those of `known` that were probably meant by `name`, the best first; upper and lower case are the same.
+/// Those of `known` that were probably meant by `name`, each once and the best first; upper and lower case are the same.
 fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let letters = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
     let name = letters(name);
     let mut near: Vec<(f64, &str)> = known.into_iter().map(|known| (likeness(&name, &letters(known)), known)).collect();
     near.retain(|(likeness, _)| *likeness >= ALIKE);
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.into_iter().take(MOST).map(|(_, known)| known).collect()
+    let mut names = Vec::new();
+    for (_, known) in near {
+        if names.len() < MOST && !names.contains(&known) {
+            names.push(known);
+        }
+    }
+    names
 }
 
 /// Those names as a question to end an error with; empty if none is near.

@@ -1,6 +1,5 @@
 //! `--set`: one parameter of schemes or of the scenario, by its path in run.toml.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -22,8 +21,7 @@ pub(super) fn unknown_in(setting: &Setting, of: &impl Serialize) -> anyhow::Erro
 fn unknown<'a>(setting: &Setting, all: impl Iterator<Item = &'a Value>) -> Unknown {
     let mut names = Vec::new();
     all.for_each(|value| leaves(setting.root().name(), value, &mut names));
-    // Each once, whatever the number of scenarios or schemes that have it.
-    let names: BTreeSet<&str> = names.iter().map(|(path, _)| path.as_str()).collect();
+    let names = names.iter().map(|(path, _)| path.as_str());
     Unknown::new("parameter", &setting.name(), names, "a run's run.toml has all of its scheme and scenario")
 }
 
